@@ -1,0 +1,89 @@
+"""The command line: each command parses, calls one function, and prints."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import logging
+import sys
+from typing import Any
+
+import click
+
+from kobert_kit import __version__
+from kobert_kit.errors import KobertKitError
+
+# name -> (module under kobert_kit.cli, what --help lists); imported when asked for, so that
+# `kobert-kit --help` answers at once.
+COMMANDS = {
+    "quickstart": ("quickstart", "Run the whole path on the sample corpus, in a few minutes."),
+    "build-vocab": ("build_vocab", "Build a morpheme-aware WordPiece vocabulary from a corpus."),
+    "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
+    "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = COMMANDS[cmd_name][0]
+        command: click.Command = getattr(
+            importlib.import_module(f"kobert_kit.cli.{module}"), module
+        )
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with `kobert-kit quickstart`; each command's own --help has examples.",
+)
+@click.version_option(__version__, prog_name="kobert-kit")
+@click.option("-v", "--verbose", is_flag=True, help="Show what the libraries log as well.")
+def group(verbose: bool) -> None:
+    """From raw Korean text to a Korean BERT of your own, with an honest KLUE score.
+
+    The path has three commands, each of which writes a folder that the next one reads:
+
+    \b
+      kobert-kit build-vocab corpus/ --output vocab
+      kobert-kit pretrain corpus/ --tokenizer vocab --preset mini --minutes 90 --output model
+      kobert-kit klue --task nli --model model --data-dir klue_benchmark
+    """
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s: %(message)s"
+    )
+    logging.getLogger("kobert_kit").setLevel(logging.INFO)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point; turns the errors that a user can mend into one line and an exit code."""
+    try:
+        group.main(arguments, prog_name="kobert-kit", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KobertKitError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\nstopped; the same command continues or starts again", err=True)
+        sys.exit(130)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        click.echo(
+            f"error: no space left on the disk{where}; nothing half-written is left to be read "
+            "as whole. Free some space and run the same command again",
+            err=True,
+        )
+        sys.exit(1)

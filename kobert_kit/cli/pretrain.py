@@ -1,0 +1,125 @@
+"""``kobert-kit pretrain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
+
+
+@click.command("pretrain")
+@click.argument("corpus", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--tokenizer",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder that `kobert-kit build-vocab` wrote.",
+)
+@click.option("--output", required=True, type=click.Path(path_type=Path), help="Model folder.")
+@click.option(
+    "--preset",
+    type=click.Choice(PRESET_NAMES),
+    default="mini",
+    show_default=True,
+    help="Layers x hidden size: tiny 2x128, mini 4x256, small 6x512, base 12x768, large 24x1024.",
+)
+@click.option("--steps", type=int, help="Budget in optimizer steps.")
+@click.option(
+    "--minutes",
+    type=float,
+    help="Budget in minutes of training; the learning rate reaches 0 when they end.",
+)
+@click.option(
+    "--mask-unit",
+    type=click.Choice(["eojeol", "morpheme"]),
+    default="morpheme",
+    show_default=True,
+    help="What is masked as a whole. Kiwi must then be the one the tokenizer was made with.",
+)
+@click.option("--mask-ratio", type=float, default=0.15, show_default=True)
+@click.option("--length", type=int, help="Tokens a sequence; default: the preset's.")
+@click.option("--batch-size", type=int, help="Sequences a step; default: the preset's.")
+@click.option("--learning-rate", type=float, help="Peak; default: the preset's.")
+@click.option(
+    "--accumulation",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Parts a batch is computed in, to save memory; the result does not change.",
+)
+@click.option(
+    "--held-out",
+    "held_out_share",
+    type=click.FloatRange(0, 0.5),
+    default=0.01,
+    show_default=True,
+    help="Share of the documents kept for evaluation.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--mixed-precision",
+    type=click.Choice(["no", "bf16"]),
+    default="no",
+    show_default=True,
+    help="bf16 pays on GPUs, and on CPUs with AVX512-BF16 or AMX; elsewhere it is slow.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Encoding processes."
+)
+@click.option(
+    "--save-minutes",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Minutes between checkpoints; what a kill can cost at most.",
+)
+def pretrain(
+    corpus: tuple[Path, ...],
+    tokenizer: Path,
+    output: Path,
+    threads: int | None,
+    workers: int,
+    save_minutes: float,
+    **options: Any,
+) -> None:
+    """Pretrain a BERT on CORPUS (files or folders) with whole-word masking.
+
+    15 % of the tokens are predicted, whole morphemes or eojeol at a time, with new masks in
+    every epoch. A slice of the documents is held out; loss and accuracy on it are in
+    metrics.jsonl, with the training curve. The result loads with `AutoModelForMaskedLM` and
+    answers in `pipeline("fill-mask")`.
+
+    The same command again continues a run that was stopped.
+
+    \b
+    Examples:
+      kobert-kit pretrain corpus/ --tokenizer vocab --preset mini --minutes 90 --output model
+      torchrun --nproc-per-node 8 -m kobert_kit pretrain corpus/ --tokenizer vocab \\
+          --preset base --steps 1000000 --mixed-precision bf16 --output model
+    """
+    from kobert_kit.pretrain.run import Machine, PretrainSettings
+    from kobert_kit.pretrain.run import pretrain as run
+
+    record = run(
+        corpus,
+        tokenizer,
+        output,
+        PretrainSettings(**options),
+        Machine(threads, workers, save_minutes),
+        click.echo,
+    )
+    results = record.results
+    click.echo(
+        f"{results['steps']:,} steps, {results['tokens']:,} tokens in {record.seconds:,.0f} s "
+        f"({results['tokens_per_second']:,.0f} tokens/s)"
+    )
+    if "evaluation_loss" in results:
+        click.echo(
+            f"held out: loss {results['evaluation_loss']:.3f}, "
+            f"masked accuracy {100 * results['evaluation_accuracy']:.1f} %"
+        )
+    click.echo(f"model: {output}")

@@ -1,0 +1,1 @@
+"""Lossless morpheme pieces of a text, with offsets into the string that the caller passed."""

@@ -1,0 +1,44 @@
+"""The morphological analyser: its settings, and one lazily built instance a process.
+
+Building Kiwi takes a second and about 300 MB, and it does not pickle, so settings travel between
+processes and each process builds its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from kobert_kit.records import versions
+
+if TYPE_CHECKING:
+    from kiwipiepy import Kiwi
+
+KIWI_PACKAGES = ("kiwipiepy", "kiwipiepy_model")
+
+
+@dataclass(frozen=True)
+class KiwiSettings:
+    """How text is split into surface morphemes.
+
+    ``shared_syllable`` decides about morphemes that share a syllable (됩니다 is 되 + ᆸ니다):
+    "cut" ends a piece wherever a morpheme ends and leaves the shared syllable with the first
+    (됩|니다, 커|서), which keeps the endings apart; "merge" keeps them together (됩니다, 커서).
+    """
+
+    shared_syllable: Literal["cut", "merge"] = "cut"
+
+
+@lru_cache(maxsize=1)
+def analyser() -> Kiwi:
+    """The process's Kiwi. Call it with single strings: its list call hangs in a forked child."""
+    from kiwipiepy import Kiwi
+
+    return Kiwi(num_workers=1, load_multi_dict=False)
+
+
+def kiwi_versions() -> dict[str, str]:
+    """Versions of the installed analyser and of its model."""
+    found = versions(*KIWI_PACKAGES)
+    return {name: found[name] for name in KIWI_PACKAGES if name in found}

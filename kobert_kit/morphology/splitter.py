@@ -1,0 +1,159 @@
+"""Text to surface morphemes, losslessly.
+
+Kiwi says where morphemes lie; the pieces are spans of the text itself. Whatever Kiwi skips
+becomes a piece of its own, white space is in no piece, and no cut falls inside what a reader
+sees as one character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from kobert_kit.morphology.kiwi import KiwiSettings, analyser
+from kobert_kit.morphology.normalize import normalize
+
+# Kiwi takes quadratic time on a run of one class of characters.
+MAX_CHARS = 4000
+
+# White space as Rust's char::is_whitespace has it, which is what the fast tokenizers split on.
+# Python's own str.split also splits at U+001C to U+001F.
+WHITE_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+EOJEOL = re.compile(f"[^{WHITE_SPACE}]+")
+
+_ZWJ = "\u200d"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# A joiner, a skin tone, a tag of a flag, a medial or final conjoining jamo: each belongs to the
+# character before it. Marks, among them the variation selectors, are found by their category.
+_JOINED = re.compile(
+    f"[{_ZWJ}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7fb]"
+)
+_FLAG_LETTER = re.compile("[\U0001f1e6-\U0001f1ff]")
+
+
+class Piece(NamedTuple):
+    """A surface morpheme: ``text[start:end]``, and Kiwi's tags of the morphemes in it.
+
+    Several morphemes in one piece have their tags joined by "+"; a piece that Kiwi did not
+    analyse has the tag "".
+    """
+
+    start: int
+    end: int
+    starts_eojeol: bool
+    tag: str
+
+
+class Morpheme(NamedTuple):
+    """One morpheme of Kiwi: a span of the text, possibly sharing a syllable with its neighbours."""
+
+    start: int
+    end: int
+    tag: str
+
+
+class Splitter:
+    """Splits text into surface morphemes. Cheap to make and to pickle: it holds settings only."""
+
+    def __init__(self, settings: KiwiSettings | None = None) -> None:
+        self.settings = settings or KiwiSettings()
+
+    def split(self, text: str) -> list[Piece]:
+        """Pieces of ``text`` in order, analysed in context; offsets are code points of ``text``.
+
+        They do not overlap and hold no white space, and only white space lies between them.
+        """
+        plain, starts, ends = normalize(text)
+        morphemes = list(_analyse(plain))
+        cuts = self._cuts(morphemes)
+        tags: dict[int, list[str]] = {}
+        bounds = []
+        for eojeol in EOJEOL.finditer(plain):
+            inner = [cut for cut in range(eojeol.start() + 1, eojeol.end()) if cut in cuts]
+            kept = [cut for cut in inner if not _is_joined(plain, cut)]
+            bounds.append([eojeol.start(), *kept, eojeol.end()])
+        owner = {
+            position: start
+            for edges in bounds
+            for start, end in pairwise(edges)
+            for position in range(start, end)
+        }
+        for morpheme in morphemes:
+            if morpheme.start in owner:
+                tags.setdefault(owner[morpheme.start], []).append(morpheme.tag)
+        return [
+            Piece(starts[start], ends[end - 1], start == edges[0], "+".join(tags.get(start, ())))
+            for edges in bounds
+            for start, end in pairwise(edges)
+        ]
+
+    def split_eojeol(self, eojeol: str) -> tuple[int, ...]:
+        """Where the surface morphemes of one normalised eojeol, analysed alone, meet.
+
+        Returns the sorted inner cuts in code points: 먹었습니다 -> (1, 2).
+        """
+        if len(eojeol) == 1:
+            return ()
+        cuts = self._cuts(_analyse(eojeol))
+        return tuple(
+            cut for cut in sorted(cuts) if 0 < cut < len(eojeol) and not _is_joined(eojeol, cut)
+        )
+
+    def _cuts(self, morphemes: list[Morpheme]) -> set[int]:
+        cuts = set()
+        reach = 0
+        for start, end, _ in morphemes:
+            if start >= reach:
+                cuts.add(start)
+            elif self.settings.shared_syllable == "merge":
+                cuts.discard(reach)
+            cuts.add(end)
+            reach = max(reach, end)
+        return cuts
+
+
+def _analyse(text: str) -> list[Morpheme]:
+    """Kiwi's morphemes of a normalised text, in order of their start."""
+    # A lone surrogate would make a pair of code units with what follows and shift the offsets.
+    text = _SURROGATE.sub("\ufffd", text)
+    kiwi = analyser()
+    morphemes = []
+    for offset, chunk in _chunks(text):
+        # White space inside one token (dates hold some) is cut out by the caller.
+        for token in kiwi.tokenize(chunk):
+            if token.len:
+                start = offset + token.start
+                morphemes.append(Morpheme(start, start + token.len, token.tag))
+    # Stable, so that morphemes of one span keep the analysis' order.
+    return sorted(morphemes, key=lambda morpheme: morpheme[:2])
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Parts of at most MAX_CHARS characters with their offsets, cut after white space if any."""
+    start = 0
+    while len(text) - start > MAX_CHARS:
+        end = start + MAX_CHARS
+        last_space = max(text.rfind(space, start, end) for space in " \n")
+        if last_space > start:
+            end = last_space + 1
+        while end > start + 1 and _is_joined(text, end):
+            end -= 1
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]
+
+
+def _is_joined(text: str, position: int) -> bool:
+    """Whether a cut before ``position`` would fall inside one character as readers see it."""
+    before, after = text[position - 1], text[position]
+    if after.isascii():
+        return before == _ZWJ
+    return (
+        before == _ZWJ
+        or unicodedata.category(after)[0] == "M"
+        or _JOINED.match(after) is not None
+        or (_FLAG_LETTER.match(after) is not None and _FLAG_LETTER.match(before) is not None)
+    )

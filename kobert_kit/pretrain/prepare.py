@@ -1,0 +1,151 @@
+"""From a corpus to shards of encoded text, by several processes, resumable shard by shard."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kobert_kit.console import progress
+from kobert_kit.corpus.documents import Document, ReadReport
+from kobert_kit.corpus.files import total_bytes
+from kobert_kit.corpus.holdout import is_held_out
+from kobert_kit.corpus.reading import read_documents
+from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
+
+CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
+SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
+
+
+@dataclass(frozen=True)
+class PrepareSettings:
+    """``unit`` is what a mask covers: "eojeol" or "morpheme"."""
+
+    tokenizer: Path
+    unit: str
+    held_out_share: float
+    workers: int
+
+
+def prepare(files: Sequence[Path], folder: Path, settings: PrepareSettings) -> ReadReport:
+    """Encode the documents of ``files`` into shards under ``folder``.
+
+    Shards that are there already are skipped: they depend on the corpus and the settings alone,
+    which the caller has compared.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    report = ReadReport()
+    with progress(total_bytes(files), "encode", "B", unit_scale=True) as bar:
+        chunks = _chunks(read_documents(files, report, bar.update))
+        missing = (
+            (number, group)
+            for number, group in enumerate(_groups(chunks))
+            if not shard_path(folder, number).exists()
+        )
+        with ProcessPoolExecutor(
+            settings.workers, multiprocessing.get_context("spawn"), _start_worker, (settings,)
+        ) as pool:
+            for number, parts in _encode(pool, missing, ahead=2 * settings.workers):
+                write_shard(shard_path(folder, number), _join(parts))
+    return report
+
+
+def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    chunk: list[Document] = []
+    size = 0
+    for document in documents:
+        chunk.append(document)
+        size += len(document.text)
+        if size >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _groups(chunks: Iterator[list[Document]]) -> Iterator[list[list[Document]]]:
+    group: list[list[Document]] = []
+    for chunk in chunks:
+        group.append(chunk)
+        if len(group) == SHARD_CHUNKS:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _encode(
+    pool: ProcessPoolExecutor, groups: Iterator[tuple[int, list[list[Document]]]], ahead: int
+) -> Iterator[tuple[int, list[Shard]]]:
+    """Encode groups of chunks in order, with few chunks in memory at a time."""
+    waiting: deque[tuple[int, list[Future[Shard]]]] = deque()
+    for number, group in groups:
+        waiting.append((number, [pool.submit(_encode_chunk, chunk) for chunk in group]))
+        while len(waiting) * SHARD_CHUNKS > ahead + SHARD_CHUNKS:
+            ready, futures = waiting.popleft()
+            yield ready, [future.result() for future in futures]
+    for ready, futures in waiting:
+        yield ready, [future.result() for future in futures]
+
+
+def _join(parts: list[Shard]) -> Shard:
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Shard(
+        ids=np.concatenate([part.ids for part in parts]),
+        words=np.concatenate([part.words for part in parts]),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        held_out=np.concatenate([part.held_out for part in parts]),
+    )
+
+
+_worker: _Encoder
+
+
+def _start_worker(settings: PrepareSettings) -> None:
+    global _worker
+    _worker = _Encoder(settings)
+
+
+def _encode_chunk(documents: list[Document]) -> Shard:
+    return _worker.encode(documents)
+
+
+class _Encoder:
+    """What one worker process holds: the tokenizer and, for morphemes, the analyser's cache."""
+
+    def __init__(self, settings: PrepareSettings) -> None:
+        from kobert_kit.tokenizer.boundaries import BoundaryMarker
+        from kobert_kit.tokenizer.loading import encode_plain, kiwi_settings, plain_tokenizer
+
+        self.settings, self.encode_plain = settings, encode_plain
+        self.tokenizer = plain_tokenizer(settings.tokenizer)
+        self.marker = None
+        if settings.unit == "morpheme":
+            self.marker = BoundaryMarker(kiwi_settings(settings.tokenizer))
+        pieces = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
+        self.begins_word = np.array([not piece.startswith("##") for piece, _ in pieces])
+        self.id_type = np.uint16 if len(pieces) <= 1 << 16 else np.uint32
+
+    def encode(self, documents: list[Document]) -> Shard:
+        texts = [document.text for document in documents]
+        encodings = self.encode_plain(self.tokenizer, texts)
+        ids = [np.array(encoding.ids, dtype=self.id_type) for encoding in encodings]
+        words = [self.begins_word[row] for row in ids]
+        if self.marker is not None:
+            words = [
+                starts | self.marker.mark(text, encoding.offsets)
+                for starts, text, encoding in zip(words, texts, encodings, strict=True)
+            ]
+        return Shard(
+            ids=np.concatenate(ids),
+            words=np.concatenate(words),
+            offsets=np.concatenate([[0], np.cumsum([len(row) for row in ids])]).astype(np.int64),
+            held_out=np.array(
+                [is_held_out(document, self.settings.held_out_share) for document in documents]
+            ),
+        )

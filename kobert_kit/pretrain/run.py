@@ -1,0 +1,228 @@
+"""Pretraining as one call: prepare the text, train, save a model folder that explains itself."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from accelerate import PartialState
+
+from kobert_kit.corpus.files import find_files, fingerprint
+from kobert_kit.corpus.documents import require_documents
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.pretrain.masking import MaskSettings
+from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_model
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Sequences, SpecialIds
+from kobert_kit.pretrain.prepare import PrepareSettings, prepare
+from kobert_kit.pretrain.prepared import open_shards
+from kobert_kit.pretrain.presets import PRESETS, Preset
+from kobert_kit.records import (
+    Record,
+    check_plan,
+    claim_output,
+    finish_output,
+    read_record,
+    versions,
+)
+from kobert_kit.tokenizer.loading import (
+    check_kiwi,
+    copy_tokenizer,
+    plain_tokenizer,
+    tokenizer_fingerprint,
+)
+from kobert_kit.training.loop import train
+from kobert_kit.training.settings import TrainSettings
+
+log = logging.getLogger(__name__)
+PREPARED = "prepared"
+
+
+@dataclass(frozen=True)
+class PretrainSettings:
+    """What one pretraining run is told; see `kobert-kit pretrain --help` for each."""
+
+    preset: str
+    steps: int | None = None
+    minutes: float | None = None
+    mask_unit: str = "morpheme"
+    mask_ratio: float = 0.15
+    length: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    accumulation: int = 1
+    held_out_share: float = 0.01
+    seed: int = 0
+    mixed_precision: str = "no"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a run may use; it decides how long a run takes, not what comes out of it."""
+
+    threads: int | None = None
+    workers: int = 2
+    save_minutes: float = 5.0
+
+
+def pretrain(
+    paths: Sequence[Path],
+    tokenizer: Path,
+    output: Path,
+    settings: PretrainSettings,
+    machine: Machine,
+    say: Callable[[str], object],
+) -> Record:
+    """Pretrain a BERT on the corpus at ``paths`` and save it, with its tokenizer, in ``output``.
+
+    The same call again continues an interrupted run, and returns the record of a finished one.
+
+    Raises:
+        UsageError: ``output`` holds something else, or a run with other settings.
+        DataError: the corpus is empty, or the tokenizer was made with another Kiwi.
+    """
+    preset = _recipe(settings)
+    files = find_files(paths)
+    read_record(tokenizer, "tokenizer")
+    if settings.mask_unit == "morpheme":
+        check_kiwi(tokenizer)
+    plan = Record(
+        "pretrain",
+        settings=asdict(settings) | asdict(preset),
+        inputs={"corpus": fingerprint(files), "tokenizer": tokenizer_fingerprint(tokenizer)},
+        versions=versions("torch", "transformers", "tokenizers", "accelerate", "kiwipiepy"),
+        seed=settings.seed,
+    )
+    ranks = PartialState()
+    if not ranks.is_main_process:
+        say = _silent
+    with ranks.main_process_first():  # rank 0 prepares, the others find it done
+        if _is_finished(output, plan):
+            say(f"{output} is finished already; nothing to do")
+            return read_record(output, "pretrain")
+        report = prepare(
+            files,
+            output / PREPARED,
+            PrepareSettings(
+                tokenizer, settings.mask_unit, settings.held_out_share, machine.workers
+            ),
+        )
+        require_documents(report, files)
+    say(report.summary())
+    objective, model = _build(output / PREPARED, tokenizer, preset, settings)
+    say(_plan(objective, model))
+    result = train(
+        model, objective, _train_settings(preset, settings, machine), output, label="pretrain"
+    )
+    plan.seconds = result.seconds
+    plan.results = {
+        "steps": result.steps,
+        "tokens": result.tokens,
+        "tokens_per_second": result.tokens / result.seconds,
+        **result.evaluations[-1],
+    }
+    if ranks.is_main_process:
+        _save(model, tokenizer, output, plan)
+    ranks.wait_for_everyone()
+    return plan
+
+
+def _is_finished(output: Path, plan: Record) -> bool:
+    finished = claim_output(output, plan.stage)
+    check_plan(output, plan)
+    return finished
+
+
+def _save(model: MaskedLanguageModel, tokenizer: Path, output: Path, plan: Record) -> None:
+    model.bert_mlm.save_pretrained(output)
+    copy_tokenizer(tokenizer, output)
+    finish_output(output, plan)
+    for rest in (output / PREPARED, output / "checkpoints"):
+        shutil.rmtree(rest, ignore_errors=True)
+
+
+def _silent(_text: str) -> None:
+    """Ranks other than 0 say nothing."""
+
+
+def _recipe(settings: PretrainSettings) -> Preset:
+    """The preset with what the user set otherwise."""
+    preset = PRESETS[settings.preset]
+    given = {
+        name: getattr(settings, name)
+        for name in ("length", "batch_size", "learning_rate")
+        if getattr(settings, name) is not None
+    }
+    recipe = Preset(**(asdict(preset) | given))
+    if not 8 <= recipe.length <= MAX_POSITIONS:
+        raise UsageError(f"--length {recipe.length}: between 8 and {MAX_POSITIONS} tokens")
+    if recipe.batch_size < 1:
+        raise UsageError(f"--batch-size {recipe.batch_size}: at least 1 sequence")
+    if not 0 < settings.mask_ratio < 1:
+        raise UsageError(f"--mask-ratio {settings.mask_ratio}: between 0 and 1")
+    return recipe
+
+
+def _build(
+    work: Path, tokenizer_folder: Path, preset: Preset, settings: PretrainSettings
+) -> tuple[MaskedLanguageModelling, MaskedLanguageModel]:
+    tokenizer = plain_tokenizer(tokenizer_folder)
+    shards = open_shards(work)
+    training = Sequences(shards, held_out=False, length=preset.length)
+    evaluation = Sequences(shards, held_out=True, length=preset.length)
+    if not len(training):
+        raise DataError(
+            "every document fell into the held-out slice; lower --held-out or add documents"
+        )
+    if not len(evaluation):
+        log.warning("no document fell into the held-out slice: the run is not evaluated")
+    vocabulary = tokenizer.get_vocab()
+    size = tokenizer.get_vocab_size()
+    special = [vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")]
+    ordinary = [
+        id_
+        for token, id_ in vocabulary.items()
+        if not (token.startswith("[") and token.endswith("]") and len(token) > 2)
+    ]
+    masks = MaskSettings(
+        seed=settings.seed,
+        mask_id=vocabulary["[MASK]"],
+        replacements=np.array(sorted(ordinary)),
+        ratio=settings.mask_ratio,
+    )
+    objective = MaskedLanguageModelling(
+        training, evaluation, masks, SpecialIds(*special), preset.batch_size
+    )
+    frequencies = training.frequencies(size)
+    model = new_model(preset, size, vocabulary["[PAD]"], frequencies, settings.seed)
+    return objective, MaskedLanguageModel(model)
+
+
+def _train_settings(
+    preset: Preset, settings: PretrainSettings, machine: Machine
+) -> TrainSettings:
+    return TrainSettings(
+        learning_rate=preset.learning_rate,
+        steps=settings.steps,
+        minutes=settings.minutes,
+        warmup_share=preset.warmup_share,
+        accumulation=settings.accumulation,
+        evaluations=20,
+        save_minutes=machine.save_minutes,
+        seed=settings.seed,
+        threads=machine.threads,
+        mixed_precision=settings.mixed_precision,
+    )
+
+
+def _plan(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:
+    training = objective.training
+    parameters = sum(p.numel() for p in model.parameters())
+    return (
+        f"{parameters / 1e6:.1f} M parameters; {len(training):,} sequences of "
+        f"{training.tokens:,} tokens; one epoch is "
+        f"{-(-len(training) // objective.batch_size):,} steps"
+    )

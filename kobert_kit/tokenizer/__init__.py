@@ -1,0 +1,1 @@
+"""A WordPiece vocabulary of morphemes, and a tokenizer folder that ``AutoTokenizer`` loads."""

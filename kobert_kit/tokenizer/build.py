@@ -1,0 +1,163 @@
+"""From a corpus to a finished tokenizer folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kobert_kit.console import progress
+from kobert_kit.corpus.documents import ReadReport, require_documents
+from kobert_kit.corpus.files import find_files, fingerprint, total_bytes
+from kobert_kit.corpus.reading import read_documents
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
+from kobert_kit.records import RECORD_NAME, Record, claim_output, finish_output, versions
+from kobert_kit.tokenizer.counting import analyse_eojeols, count_eojeols
+from kobert_kit.tokenizer.folder import SPECIAL_TOKENS, write_tokenizer
+from kobert_kit.tokenizer.loading import STAGE
+from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
+from kobert_kit.tokenizer.wordpiece import train_wordpiece
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """What decides a vocabulary, beside the corpus.
+
+    ``alphabet_coverage`` is the share of the text's characters that get entries of their own,
+    as far as those take no more than ``alphabet_share`` of the vocabulary: rare Hanja would fill
+    a small one, and are one [UNK] each without it;
+    a string that occurs fewer than ``min_frequency`` times is no entry.
+    """
+
+    vocab_size: int
+    held_out_share: float = 0.01
+    alphabet_coverage: float = 0.9998
+    min_frequency: int = 2
+    kiwi: KiwiSettings = field(default_factory=KiwiSettings)
+    alphabet_share: float = 1 / 3
+
+
+@dataclass(frozen=True)
+class HeldOutMeasure:
+    """How the tokenizer does on text that it was not built from."""
+
+    eojeols: int
+    tokens_per_eojeol: float
+    unknown_share: float  # of the tokens
+
+
+@dataclass
+class BuildReport:
+    """What ``build_vocab`` read and made."""
+
+    reading: ReadReport
+    forgotten: int
+    distinct_eojeols: int
+    distinct_pieces: int
+    alphabet: int
+    vocab_size: int
+    held_out: HeldOutMeasure | None
+    seconds: float
+
+
+def build_vocab(
+    paths: Sequence[Path],
+    output: Path,
+    settings: BuildSettings,
+    *,
+    workers: int | None = None,
+    say: Callable[[str], object] = lambda line: None,
+) -> BuildReport:
+    """Build a vocabulary from the corpus at ``paths`` and write the tokenizer folder ``output``.
+
+    The result depends on the corpus and the settings alone, not on ``workers`` (processes that
+    analyse; by default one a core). ``say`` gets a line when something is worth a user's notice.
+
+    Raises:
+        UsageError: nothing to read, an ``output`` that holds something else, or a ``vocab_size``
+            below the alphabet.
+        DataError: the corpus holds no text, or a file is damaged.
+    """
+    started = time.monotonic()
+    files = find_files(paths)
+    claim_output(output, STAGE)
+    reading = ReadReport()
+    with progress(total_bytes(files), "read", "B", unit_scale=True) as bar:
+        documents = read_documents(files, reading, bar.update)
+        counts = count_eojeols(documents, settings.held_out_share)
+    require_documents(reading, files)
+    if not counts.train:
+        raise DataError(f"{files[0]}: all documents are held out; lower --held-out or add text")
+    say(reading.summary())
+
+    most = int(settings.vocab_size * settings.alphabet_share / 2)  # x and ##x
+    alphabet = choose_alphabet(counts.train, settings.alphabet_coverage, most)
+    entries = alphabet_entries(alphabet)
+    needed = len(SPECIAL_TOKENS) + len(entries)
+    if settings.vocab_size < needed:
+        raise UsageError(
+            f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
+            f"{needed:,} entries with the special tokens; ask for more than that, or lower "
+            "--alphabet-coverage"
+        )
+    pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers or os.cpu_count() or 1)
+    entries = train_wordpiece(
+        pieces, entries, settings.vocab_size - len(SPECIAL_TOKENS), settings.min_frequency
+    )
+    (output / RECORD_NAME).unlink(missing_ok=True)  # what is there is no longer whole
+    tokenizer = write_tokenizer(output, entries, alphabet)
+    report = BuildReport(
+        reading=reading,
+        forgotten=counts.forgotten,
+        distinct_eojeols=len(counts.train),
+        distinct_pieces=len(pieces),
+        alphabet=len(alphabet),
+        vocab_size=tokenizer.get_vocab_size(),
+        held_out=measure(tokenizer, counts.held_out) if counts.held_out else None,
+        seconds=time.monotonic() - started,
+    )
+    finish_output(output, _record(report, settings, fingerprint(files)))
+    return report
+
+
+def _count_pieces(
+    eojeols: Mapping[str, int], alphabet: Sequence[str], kiwi: KiwiSettings, workers: int
+) -> Mapping[str, int]:
+    counter = PieceCounter(alphabet)
+    for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
+        counter.add(eojeol, cuts, eojeols[eojeol])
+    return counter.counts
+
+
+def measure(tokenizer: Tokenizer, eojeols: Mapping[str, int]) -> HeldOutMeasure:
+    """Tokens per eojeol, and the share of [UNK] among the tokens, on counted eojeols."""
+    unknown = tokenizer.token_to_id(SPECIAL_TOKENS["unk_token"])
+    tokens: Counter[bool] = Counter()
+    distinct = list(eojeols)
+    encodings = tokenizer.encode_batch(distinct, add_special_tokens=False)
+    for eojeol, encoding in zip(distinct, encodings, strict=True):
+        for token in encoding.ids:
+            tokens[token == unknown] += eojeols[eojeol]
+    total = sum(eojeols.values())
+    return HeldOutMeasure(total, tokens.total() / total, tokens[True] / tokens.total())
+
+
+def _record(report: BuildReport, settings: BuildSettings, corpus: str) -> Record:
+    results = asdict(report)
+    seconds = results.pop("seconds")
+    return Record(
+        stage=STAGE,
+        settings=asdict(settings),
+        inputs={"corpus": corpus},
+        results=results,
+        versions=versions("tokenizers", *KIWI_PACKAGES),
+        seconds=round(seconds, 1),
+    )

@@ -1,0 +1,107 @@
+"""From documents to counts: eojeols first, then the surface morphemes in them.
+
+An eojeol is analysed once, however often it occurs: the analyser is the slow part, and an eojeol
+alone gets the same boundaries as in its context nearly always.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import islice
+
+from kobert_kit.console import progress
+from kobert_kit.corpus.documents import Document
+from kobert_kit.corpus.holdout import is_held_out
+from kobert_kit.errors import DataError
+from kobert_kit.morphology.kiwi import KiwiSettings
+from kobert_kit.morphology.normalize import normalize_text
+from kobert_kit.morphology.splitter import EOJEOL, Splitter
+
+# About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
+MAX_DISTINCT = 6_000_000
+CHUNK_EOJEOLS = 2_000  # what a worker analyses at a time, a tenth of a second
+
+Cuts = tuple[int, ...]
+
+
+@dataclass
+class EojeolCounts:
+    """How often each distinct eojeol (normalised) occurs, in the training and held-out text.
+
+    ``forgotten`` says up to which count eojeols were dropped to bound the memory; 0 if none were.
+    """
+
+    train: Counter[str] = field(default_factory=Counter)
+    held_out: Counter[str] = field(default_factory=Counter)
+    forgotten: int = 0
+
+
+def count_eojeols(
+    documents: Iterable[Document], held_out_share: float, max_distinct: int = MAX_DISTINCT
+) -> EojeolCounts:
+    """Count the eojeols of ``documents``; both tables hold ``max_distinct`` together."""
+    counts = EojeolCounts()
+    for document in documents:
+        table = counts.held_out if is_held_out(document, held_out_share) else counts.train
+        table.update(EOJEOL.findall(normalize_text(document.text)))
+        while len(counts.train) + len(counts.held_out) > max_distinct:
+            counts.forgotten += 1
+            counts.train = _more_frequent(counts.train, counts.forgotten)
+            counts.held_out = _more_frequent(counts.held_out, counts.forgotten)
+    return counts
+
+
+def _more_frequent(table: Counter[str], floor: int) -> Counter[str]:
+    return Counter({eojeol: count for eojeol, count in table.items() if count > floor})
+
+
+def analyse_eojeols(
+    eojeols: Sequence[str], settings: KiwiSettings, workers: int
+) -> Iterator[tuple[str, Cuts]]:
+    """Every eojeol with the cuts between its surface morphemes, in order, by worker processes.
+
+    Raises:
+        DataError: a worker process died, most likely because memory ran out.
+    """
+    chunks = list(_chunks(eojeols))
+    # Forking is not safe on macOS, and not there on Windows.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
+    try:
+        with progress(len(eojeols), "analyse", "eojeol", unit_scale=True) as bar:
+            for chunk, cuts in zip(chunks, pool.map(_analyse_chunk, chunks), strict=True):
+                yield from zip(chunk, cuts, strict=True)
+                bar.update(len(chunk))
+    except BrokenProcessPool:
+        raise DataError(
+            "an analysing process died, most likely for lack of memory (each takes about 500 MB); "
+            "run with fewer --workers"
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _chunks(eojeols: Sequence[str]) -> Iterator[list[str]]:
+    rest = iter(eojeols)
+    while chunk := list(islice(rest, CHUNK_EOJEOLS)):
+        yield chunk
+
+
+_split: Callable[[str], Cuts]
+
+
+def _start_worker(settings: KiwiSettings) -> None:
+    global _split
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    _split = Splitter(settings).split_eojeol
+
+
+def _analyse_chunk(eojeols: list[str]) -> list[Cuts]:
+    return [_split(eojeol) for eojeol in eojeols]

@@ -1,0 +1,37 @@
+"""Writers of corpus files in every format and compression, by the libraries' own means."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+COMPRESS = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write ``content``, compressed as the suffix of ``path`` says."""
+    suffix = path.suffix if path.suffix in COMPRESS else ""
+    path.write_bytes(COMPRESS[suffix](content))
+    return path
+
+
+def jsonl(*rows: dict[str, Any]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue().to_pybytes()

@@ -1,0 +1,54 @@
+"""Normalisation: what it yields, and that every character knows its source."""
+
+import random
+import unicodedata
+
+import pytest
+
+from kobert_kit.morphology.normalize import normalize, normalize_text
+
+ALPHABET = "가각힣국ㅋㅠ \u1112\u1161\u11ab\u110f\u1172e\u0301\u0327\u200d👨大ﬁ\u0958\u0344a\ufb1d"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("한국어", "한국어"),
+        (unicodedata.normalize("NFD", "먹었습니다"), "먹었습니다"),
+        ("웃기다\u110f\u110f\u110f", "웃기다ㅋㅋㅋ"),
+        ("슬퍼\u1172\u1172", "슬퍼ㅠㅠ"),
+        ("\u11a8\u11c2", "ㄱㅎ"),  # finals without a syllable
+        ("ㅋㅋ ㅠㅠ", "ㅋㅋ ㅠㅠ"),
+        ("①ﬁ㎏", "①ﬁ㎏"),  # NFKC would rewrite these
+        ("", ""),
+    ],
+)
+def test_what_it_yields(text: str, expected: str) -> None:
+    assert normalize(text).text == expected
+    assert normalize_text(text) == expected
+
+
+def test_a_composed_syllable_stands_for_its_jamo() -> None:
+    text, starts, ends = normalize("나\u1112\u1161\u11ab국")
+    assert text == "나한국"
+    assert list(zip(starts, ends, strict=True)) == [(0, 1), (1, 4), (4, 5)]
+
+
+def test_sources_cover_the_original_in_order() -> None:
+    generator = random.Random(0)
+    for _ in range(3000):
+        original = "".join(generator.choices(ALPHABET, k=generator.randrange(12)))
+        text, starts, ends = normalize(original)
+        assert text == normalize_text(original)
+        assert len(text) == len(starts) == len(ends)
+        spans = list(dict.fromkeys(zip(starts, ends, strict=True)))
+        assert "".join(original[start:end] for start, end in spans) == original
+        for char, start, end in zip(text, starts, ends, strict=True):
+            assert char in normalize_text(original[start:end])
+
+
+def test_normalising_twice_changes_nothing() -> None:
+    generator = random.Random(1)
+    for _ in range(1000):
+        once = normalize_text("".join(generator.choices(ALPHABET, k=8)))
+        assert normalize_text(once) == once

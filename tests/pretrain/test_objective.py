@@ -1,0 +1,128 @@
+"""Batches of masked language modelling: pure functions of the step, nothing lost, right loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM
+
+from kobert_kit.pretrain.masking import MaskSettings
+from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Sequences, SpecialIds
+from kobert_kit.pretrain.prepared import Shard
+from kobert_kit.pretrain.presets import Preset
+
+PAD, CLS, SEP, MASK, VOCABULARY = 0, 2, 3, 4, 300
+PRESET = Preset(2, 32, 2, 16, 8, 1e-3, 0.1, 0.0)
+
+
+def make_shards(documents: int = 30, seed: int = 0) -> list[Shard]:
+    rng = np.random.default_rng(seed)
+    shards = []
+    for _ in range(2):
+        sizes = rng.integers(1, 60, documents)
+        offsets = np.r_[0, np.cumsum(sizes)]
+        words = rng.random(offsets[-1]) < 0.7
+        words[offsets[:-1]] = True
+        ids = rng.integers(5, VOCABULARY, offsets[-1]).astype(np.uint16)
+        shards.append(Shard(ids, words, offsets, np.arange(documents) % 5 == 0))
+    return shards
+
+
+def make_objective(batch_size: int = 8) -> MaskedLanguageModelling:
+    shards = make_shards()
+    masks = MaskSettings(0, MASK, np.arange(5, VOCABULARY))
+    training, evaluation = Sequences(shards, False, 16), Sequences(shards, True, 16)
+    special = SpecialIds(CLS, SEP, PAD)
+    return MaskedLanguageModelling(training, evaluation, masks, special, batch_size)
+
+
+def unmasked_rows(batch) -> list[tuple[int, ...]]:
+    grid = batch.input_ids.clone()
+    grid.view(-1)[batch.positions] = batch.labels
+    return [tuple(row[row != PAD].tolist()) for row in grid]
+
+
+def test_an_epoch_holds_every_training_token_once_and_no_held_out_one():
+    objective = make_objective(batch_size=1)
+    steps = len(objective.training)
+    seen = Counter(row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1)))
+    tokens = Counter(t for row, n in seen.items() for t in row[1:-1] for _ in range(n))
+    expected: Counter[int] = Counter()
+    for shard in objective.training.shards:
+        for document in np.flatnonzero(~shard.held_out):
+            expected.update(shard.ids[slice(*shard.offsets[document : document + 2])].tolist())
+    assert tokens == expected
+    assert (objective.training.frequencies(VOCABULARY) == [expected[i] for i in range(VOCABULARY)]).all()
+    assert all(row[0] == CLS and row[-1] == SEP for row in seen)
+
+
+def test_batches_differ_by_epoch_and_repeat_by_step():
+    objective = make_objective(batch_size=len(make_objective().training))
+    first, again = objective.batch(0, 0, 1), objective.batch(0, 0, 1)
+    assert torch.equal(first.input_ids, again.input_ids)
+    second = objective.batch(1, 0, 1)
+    assert sorted(unmasked_rows(first)) == sorted(unmasked_rows(second)), "the same sequences"
+    assert not torch.equal(first.input_ids, second.input_ids), "in new order, with new masks"
+
+
+def test_parts_make_up_the_batch():
+    objective = make_objective(batch_size=9)
+    whole = objective.batch(3, 0, 1)
+    parts = [objective.batch(3, part, 3) for part in range(3)]
+    assert sorted(r for part in parts for r in unmasked_rows(part)) == sorted(unmasked_rows(whole))
+    assert sum(part.weight for part in parts) == whole.weight
+    assert sum(part.tokens for part in parts) == whole.tokens
+
+
+def test_padding_is_hidden_and_never_predicted():
+    objective = make_objective()
+    for step in range(20):
+        batch = objective.batch(step, 0, 1)
+        real = batch.input_ids != PAD
+        if batch.attention_mask is None:
+            assert real.all()
+        else:
+            assert torch.equal(batch.attention_mask, real)
+        assert batch.tokens == int(real.sum())
+        assert real.view(-1)[batch.positions].all()
+        assert not set(batch.labels.tolist()) & {PAD, CLS, SEP, MASK}
+
+
+def test_loss_is_that_of_the_whole_head_at_the_masked_positions():
+    objective = make_objective()
+    model = new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), seed=0).eval()
+    batch = objective.batch(0, 0, 1)
+    logits = MaskedLanguageModel(model)(batch.input_ids, batch.attention_mask, batch.positions)
+    labels = torch.full_like(batch.input_ids, -100)
+    labels.view(-1)[batch.positions] = batch.labels
+    with torch.inference_mode():
+        reference = model(batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
+        ours = masked_loss(logits, batch.labels) / batch.weight
+    assert ours.item() == pytest.approx(reference.item(), abs=1e-5)
+
+
+def test_a_new_model_predicts_the_word_frequencies():
+    counts = np.arange(VOCABULARY)
+    model = new_model(PRESET, VOCABULARY, PAD, counts, seed=0)
+    expected = (counts + 1) / (counts + 1).sum()
+    assert torch.softmax(model.cls.predictions.bias.detach(), 0).numpy() == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_is_saved_is_a_stock_bert(tmp_path):
+    model = new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), seed=0)
+    model.save_pretrained(tmp_path)
+    loaded = BertForMaskedLM.from_pretrained(tmp_path)
+    assert isinstance(loaded.config, BertConfig) and loaded.config.hidden_size == 32
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, loaded.state_dict()[name]), name
+
+
+def test_evaluation_does_not_change_between_calls():
+    objective = make_objective()
+    model = MaskedLanguageModel(new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), 0)).eval()
+    with torch.inference_mode():
+        assert objective.evaluate(model) == objective.evaluate(model)

@@ -1,0 +1,188 @@
+"""The training loop: exact resume, budgets, parts of a batch, damaged checkpoints, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from kobert_kit.errors import Stopped, TrainingError, UsageError
+from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from kobert_kit.training.loop import parameter_groups, train
+from kobert_kit.training.schedule import linear_schedule
+from kobert_kit.training.settings import TrainSettings
+
+
+@dataclass
+class Points:
+    x: torch.Tensor
+    y: torch.Tensor
+
+    @property
+    def weight(self) -> int:
+        return len(self.x)
+
+    @property
+    def tokens(self) -> int:
+        return len(self.x)
+
+    def to(self, device: torch.device) -> Points:
+        return self
+
+
+class Regression:
+    """Least squares on random points; ``at_step`` runs a callback when a step's batch is made."""
+
+    def __init__(self, at_step=None, poison: int | None = None) -> None:
+        self.at_step, self.poison = at_step, poison
+
+    def batch(self, step: int, part: int, parts: int) -> Points:
+        if self.at_step:
+            self.at_step(step)
+        generator = torch.Generator().manual_seed(step)
+        x = torch.randn(12, 8, generator=generator)
+        if step == self.poison:
+            x[:] = float("nan")
+        return Points(x[part::parts], x.sum(1, keepdim=True)[part::parts])
+
+    def loss(self, model: nn.Module, batch: Points) -> torch.Tensor:
+        return ((model(batch.x) - batch.y) ** 2).sum()
+
+    def evaluate(self, model: nn.Module) -> dict[str, float]:
+        return {"norm": sum(p.norm().item() for p in model.parameters())}
+
+
+def make_model() -> nn.Module:
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.2), nn.Tanh(), nn.Linear(16, 1))
+
+
+def settings(**changes) -> TrainSettings:
+    values = {"learning_rate": 1e-2, "steps": 40, "log_every": 5, "evaluations": 4, "threads": 1}
+    return TrainSettings(**(values | changes))
+
+
+def run(folder: Path, objective=None, **changes):
+    model = make_model()
+    result = train(model, objective or Regression(), settings(**changes), folder, label="test")
+    return model, result
+
+
+def lines(folder: Path) -> list[dict]:
+    """metrics.jsonl without what depends on the clock."""
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [
+        {k: v for k, v in row.items() if k not in ("seconds", "tokens_per_second")} for row in rows
+    ]
+
+
+def same_weights(a: nn.Module, b: nn.Module) -> bool:
+    pairs = zip(a.state_dict().values(), b.state_dict().values(), strict=True)
+    return all(torch.equal(x, y) for x, y in pairs)
+
+
+def test_learns_and_reports(tmp_path):
+    _, result = run(tmp_path, steps=300)
+    losses = [row["loss"] for row in lines(tmp_path) if "loss" in row]
+    assert losses[-1] < 0.5 * losses[0]
+    assert result.steps == 300 and result.tokens == 300 * 12
+    assert [row["step"] for row in result.evaluations] == [75, 150, 225, 300]
+
+
+@pytest.mark.parametrize("sig, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("stop_at", [0, 7, 20, 38])
+def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path, sig, code, stop_at):
+    whole, _ = run(tmp_path / "whole")
+
+    def stop(step: int) -> None:
+        if step == stop_at:
+            os.kill(os.getpid(), sig)
+
+    with pytest.raises(Stopped) as caught:
+        run(tmp_path / "cut", Regression(at_step=stop))
+    assert caught.value.exit_code == code
+    resumed, result = run(tmp_path / "cut")
+    assert same_weights(whole, resumed)
+    assert result.steps == 40
+    cut = {row["step"]: row for row in lines(tmp_path / "cut")}
+    assert cut == {row["step"]: row for row in lines(tmp_path / "whole")}
+
+
+def test_a_damaged_checkpoint_costs_one_interval(tmp_path, caplog):
+    whole, _ = run(tmp_path / "whole")
+
+    def stop(step: int) -> None:
+        if step == 30:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", Regression(at_step=stop), save_minutes=0)
+    newest = sorted((tmp_path / "cut" / "checkpoints").glob("step-*"))[-1]
+    data = bytearray((newest / "state.pt").read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    (newest / "state.pt").write_bytes(data)
+    resumed, _ = run(tmp_path / "cut")
+    assert "damaged" in caplog.text and newest.name in caplog.text
+    assert same_weights(whole, resumed)
+
+
+def test_a_half_written_checkpoint_is_not_read(tmp_path):
+    save_checkpoint(tmp_path, Checkpoint(3, 1.0, {"a": torch.ones(2)}))
+    (tmp_path / ".step-000000004.tmp").mkdir()
+    (tmp_path / ".step-000000004.tmp" / "state.pt").write_bytes(b"half")
+    loaded = load_checkpoint(tmp_path)
+    assert loaded is not None and loaded.step == 3 and torch.equal(loaded.state["a"], torch.ones(2))
+
+
+def test_parts_of_a_batch_add_up_to_it(tmp_path):
+    class NoDropout(Regression):
+        def loss(self, model: nn.Module, batch: Points) -> torch.Tensor:
+            return super().loss(model.eval(), batch)
+
+    one, _ = run(tmp_path / "one", NoDropout())
+    three, _ = run(tmp_path / "three", NoDropout(), accumulation=3)
+    for a, b in zip(one.parameters(), three.parameters(), strict=True):
+        assert torch.allclose(a, b, atol=1e-5)
+
+
+def test_a_budget_of_minutes_ends_in_time_at_rate_zero(tmp_path):
+    started = time.monotonic()
+    _, result = run(tmp_path, steps=None, minutes=0.05)
+    assert 2.5 < time.monotonic() - started < 6
+    rates = [row["learning_rate"] for row in lines(tmp_path) if "learning_rate" in row]
+    assert result.steps > 50 and rates[-1] < 0.05 * max(rates)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_is_never_saved(tmp_path):
+    with pytest.raises(TrainingError, match="loss is nan near step"):
+        run(tmp_path, Regression(poison=7), save_minutes=0)
+    loaded = load_checkpoint(tmp_path / "checkpoints")
+    assert loaded is not None and loaded.step <= 7
+    assert all(torch.isfinite(value).all() for value in loaded.state["model"].values())
+
+
+def test_schedule_values():
+    points = [linear_schedule(p, 0.1) for p in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    assert points == pytest.approx([0.0, 0.5, 1.0, 0.5, 0.0])
+    assert linear_schedule(0.5, 0.0) == pytest.approx(0.5)
+
+
+def test_weight_decay_is_on_matrices_only():
+    matrices, vectors = parameter_groups(make_model(), 0.1)
+    assert [p.ndim for p in matrices["params"]] == [2, 2] and matrices["weight_decay"] == 0.1
+    assert [p.ndim for p in vectors["params"]] == [1, 1] and vectors["weight_decay"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"steps": None}, {"minutes": 1}, {"steps": 0}, {"steps": None, "minutes": 0}]
+)
+def test_budgets_that_make_no_sense(wrong):
+    with pytest.raises(UsageError, match="--"):
+        settings(**wrong)
