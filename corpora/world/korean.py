@@ -9,40 +9,39 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 PARTICLES = {  # after a consonant: after a vowel
-    "이": "가", "을": "를", "은": "는", "과": "와", "으로": "로", "이다": "다", "이었다": "였다",
-    "입니다": "입니다", "이라고": "라고", "이라는": "라는", "이며": "며", "이고": "고", "이나": "나",
-    "이에요": "예요", "이었습니다": "였습니다", "이었어요": "였어요", "이란": "란", "이지만": "지만",
+    "이": "가",
+    "을": "를",
+    "은": "는",
+    "과": "와",
+    "으로": "로",
+    "이다": "다",
+    "이었다": "였다",
+    "이고": "고",
+    "이며": "며",
     "이라": "라",
-}  # fmt: skip
+    "이면": "면",
+    "이에요": "예요",
+    "이라고도": "라고도",
+}
 
-ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
-    "다": (("다", "EF"),),
+ENDINGS = {  # Kiwi's morphemes of each
     "었다": (("었", "EP"), ("다", "EF")),
     "었습니다": (("었", "EP"), ("습니다", "EF")),
     "었어요": (("었", "EP"), ("어요", "EF")),
     "었대요": (("었", "EP"), ("대요", "EF")),
     "었나요": (("었", "EP"), ("나요", "EF")),
-    "었지만": (("었", "EP"), ("지만", "EC")),
     "었고": (("었", "EP"), ("고", "EC")),
-    "었으며": (("었", "EP"), ("으며", "EC")),
     "었다고": (("었", "EP"), ("다고", "EC")),
     "었다는": (("었", "EP"), ("다는", "ETM")),
-    "어요": (("어요", "EF"),),
-    "습니다": (("습니다", "EF"),),
     "고": (("고", "EC"),),
     "지": (("지", "EC"),),
-    "지만": (("지만", "EC"),),
-    "으면": (("으면", "EC"),),
     "어서": (("어서", "EC"),),
     "는": (("는", "ETM"),),
     "은": (("ᆫ", "ETM"),),
-    "을": (("ᆯ", "ETM"),),
-    "기": (("기", "ETN"),),
-    "는다": (("는다", "EF"),),
 }
 
 
@@ -57,7 +56,11 @@ class Predicate:
     def nominal(self) -> str:
         """The action as a noun, as headlines say it: 가결하다 -> 가결; "" where there is none."""
         for light in ("하다", "시키다"):
-            if self.lemma.endswith(light) and " " not in self.lemma and len(self.lemma) - len(light) > 1:
+            if (
+                self.lemma.endswith(light)
+                and " " not in self.lemma
+                and len(self.lemma) - len(light) > 1
+            ):
                 return self.lemma[: -len(light)]
         return ""
 
@@ -98,7 +101,7 @@ def particle(word: str, form: str) -> str:
     return PARTICLES[form] if without else form
 
 
-@lru_cache(maxsize=None)
+@cache
 def inflect(predicate: Predicate, form: str) -> str:
     """The predicate with the ending `form`; `지 않았다` and the like are written with spaces."""
     first, *rest = form.split(" ")

@@ -31,7 +31,7 @@ class Frame:
     objects: tuple[str, ...]
     verbs: tuple[Opposition, ...]
     places: tuple[str, ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[tuple[str, ...], tuple[str, ...]]  # for either side of the verbs
     measure: tuple[str, str, int, int]  # its name, its unit, the least and the greatest figure
     local: bool  # whether it can happen in any town
 
@@ -96,10 +96,16 @@ def _frame(block: str, topic: str) -> Frame:
         objects=_split(field["objects"]),
         verbs=tuple(_opposition(pair, "VV") for pair in _split(field["verbs"], ";")),
         places=_split(field["places"]),
-        reasons=_split(field["reasons"]),
+        reasons=(_reasons(field["reasons"], "+"), _reasons(field["reasons"], "-")),
         measure=(" ".join(words), unit, int(low), int(high)),
         local="scope" not in field,
     )
+
+
+def _reasons(text: str, sign: str) -> tuple[str, ...]:
+    """The reasons for one side: unmarked, or marked + (for the first side) or - (the second)."""
+    other = "-" if sign == "+" else "+"
+    return tuple(r.lstrip("+-") for r in _split(text) if not r.startswith(other))
 
 
 @cache

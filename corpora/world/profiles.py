@@ -1,4 +1,4 @@
-"""Lives of people and organisations, as (relation, sentence) pairs: the encyclopedia and RE share them."""
+"""Lives of people and organisations, a relation a sentence, for the encyclopedia and for RE."""
 
 from __future__ import annotations
 
@@ -25,27 +25,81 @@ class Statement:
 
 # relation: type of the object, and sentences in which {s} stands in that relation to {o}
 PERSON = {
-    "per:date_of_birth": ("DAT", ("{s:은} {o}에 태어났다.", "{s:이} 태어난 날은 {o:이다}.")),
-    "per:place_of_birth": ("LOC", ("{s:은} {o}에서 태어났다.", "{s}의 고향은 {o:이다}.")),
-    "per:place_of_residence": ("LOC", ("{s:은} 지금 {o}에 산다.", "{s:은} {o}에 집을 얻어 살고 있다.")),
-    "per:schools_attended": ("ORG", ("{s:은} {o:을} 졸업했다.", "{s:은} {o}에서 공부했다.")),
-    "per:employee_of": ("ORG", ("{s:은} {o}에서 일한다.", "{s:은} {o}에 들어가 오래 일했다.")),
-    "per:title": ("POH", ("{s:은} {o:으로} 활동하고 있다.", "{s}의 직업은 {o:이다}.")),
-    "per:spouse": ("PER", ("{s:은} {o:과} 결혼했다.", "{s}의 배우자는 {o:이다}.")),
-    "per:siblings": ("PER", ("{s:은} {o:과} 남매 사이이다.", "{s}에게는 동생 {o:이} 있다.")),
-    "per:parents": ("PER", ("{s}의 어머니는 {o:이다}.", "{s:은} 아버지 {o} 밑에서 자랐다.")),
-    "per:children": ("PER", ("{s:은} 아들 {o:을} 두었다.", "{s}의 딸은 {o:이다}.")),
-    "per:colleagues": ("PER", ("{s:은} 동료 {o:과} 함께 일한다.", "{s:과} {o:은} 같은 부서의 동료이다.")),
-    "per:religion": ("ORG", ("{s}의 종교는 {o:이다}.", "{s:은} {o:을} 믿는다.")),
-}  # fmt: skip
+    "per:date_of_birth": (
+        "DAT",
+        ("{s:은} {o}에 태어났다.", "{s:이} 태어난 날은 {o:이다}."),
+    ),
+    "per:place_of_birth": (
+        "LOC",
+        ("{s:은} {o}에서 태어났다.", "{s}의 고향은 {o:이다}."),
+    ),
+    "per:place_of_residence": (
+        "LOC",
+        ("{s:은} 지금 {o}에 산다.", "{s:은} {o}에 집을 얻어 살고 있다."),
+    ),
+    "per:schools_attended": (
+        "ORG",
+        ("{s:은} {o:을} 졸업했다.", "{s:은} {o}에서 공부했다."),
+    ),
+    "per:employee_of": (
+        "ORG",
+        ("{s:은} {o}에서 일한다.", "{s:은} {o}에 들어가 오래 일했다."),
+    ),
+    "per:title": (
+        "POH",
+        ("{s:은} {o:으로} 활동하고 있다.", "{s}의 직업은 {o:이다}."),
+    ),
+    "per:spouse": (
+        "PER",
+        ("{s:은} {o:과} 결혼했다.", "{s}의 배우자는 {o:이다}."),
+    ),
+    "per:siblings": (
+        "PER",
+        ("{s:은} {o:과} 남매 사이이다.", "{s}에게는 동생 {o:이} 있다."),
+    ),
+    "per:parents": (
+        "PER",
+        ("{s}의 어머니는 {o:이다}.", "{s:은} 아버지 {o} 밑에서 자랐다."),
+    ),
+    "per:children": (
+        "PER",
+        ("{s:은} 아들 {o:을} 두었다.", "{s}의 딸은 {o:이다}."),
+    ),
+    "per:colleagues": (
+        "PER",
+        ("{s:은} 동료 {o:과} 함께 일한다.", "{s:과} {o:은} 같은 부서의 동료이다."),
+    ),
+    "per:religion": (
+        "ORG",
+        ("{s}의 종교는 {o:이다}.", "{s:은} {o:을} 믿는다."),
+    ),
+}
 ORGANISATION = {
-    "org:founded": ("DAT", ("{s:은} {o}에 세워졌다.", "{s:이} 문을 연 해는 {o:이다}.")),
-    "org:place_of_headquarters": ("LOC", ("{s:은} {o}에 본부를 두고 있다.", "{s}의 본부는 {o}에 있다.")),
-    "org:founded_by": ("PER", ("{s:은} {o:이} 세웠다.", "{s:을} 세운 사람은 {o:이다}.")),
-    "org:top_members/employees": ("PER", ("{s}의 대표는 {o:이다}.", "{o:이} {s}의 대표를 맡고 있다.")),
-    "org:number_of_employees/members": ("NOH", ("{s}에는 {o:이} 소속되어 있다.", "{s}의 구성원은 모두 {o:이다}.")),
-    "org:alternate_names": ("ORG", ("{s}의 다른 이름은 {o:이다}.", "{s:은} {o:이라고도} 불린다.")),
-}  # fmt: skip
+    "org:founded": (
+        "DAT",
+        ("{s:은} {o}에 세워졌다.", "{s:이} 문을 연 해는 {o:이다}."),
+    ),
+    "org:place_of_headquarters": (
+        "LOC",
+        ("{s:은} {o}에 본부를 두고 있다.", "{s}의 본부는 {o}에 있다."),
+    ),
+    "org:founded_by": (
+        "PER",
+        ("{s:은} {o:이} 세웠다.", "{s:을} 세운 사람은 {o:이다}."),
+    ),
+    "org:top_members/employees": (
+        "PER",
+        ("{s}의 대표는 {o:이다}.", "{o:이} {s}의 대표를 맡고 있다."),
+    ),
+    "org:number_of_employees/members": (
+        "NOH",
+        ("{s}에는 {o:이} 소속되어 있다.", "{s}의 구성원은 모두 {o:이다}."),
+    ),
+    "org:alternate_names": (
+        "ORG",
+        ("{s}의 다른 이름은 {o:이다}.", "{s:은} {o:이라고도} 불린다."),
+    ),
+}
 UNRELATED = {
     "PER": ("{s:과} {o:은} 서로 만난 적이 없다.", "{s:은} {o:이} 쓴 글을 읽었다."),
     "LOC": ("{s:은} 지난달 {o:을} 다녀왔다.", "{s:은} {o:을} 지나는 길에 소식을 들었다."),
@@ -78,9 +132,9 @@ def organisations(topic: Topic) -> list[str]:
 
 
 def short_name(organisation: str) -> str:
-    """The name by its first two syllables and its last: 한결은행 -> 한결행, as people clip names."""
-    word = organisation.split(" ")[0]
-    return word[:2] + (word[-1] if len(word) > 2 else "")
+    """How people clip the name: 한결은행 -> 한결, 국회 민생위원회 -> 민생위원회."""
+    *_, last = organisation.split(" ")
+    return last if last != organisation else organisation[:2]
 
 
 def state(
@@ -97,8 +151,6 @@ def state(
     while word == subject:
         named_short = relation == "org:alternate_names"
         word = short_name(subject) if named_short else _object(rng, topic, frame, relation, kind)
-        if named_short and word == subject:
-            word = f"{subject} 본부"
     text, spans = fill(rng.choice(templates), s=subject, o=word)
     at = {span.slot: span for span in spans}
     return Statement(relation, text, at["s"], at["o"], kind)

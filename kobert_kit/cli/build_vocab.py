@@ -34,8 +34,8 @@ import click
     type=click.FloatRange(0, 1),
     default=0.9998,
     show_default=True,
-    help="Share of the text's characters that get entries of their own; the rest become [UNK], "
-    "one character at a time.",
+    help="Share of the text's characters that get entries of their own, as far as those fit into a "
+    "third of the vocabulary; the rest become [UNK], one character at a time.",
 )
 @click.option(
     "--min-frequency",

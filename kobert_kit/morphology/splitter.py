@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ WHITE_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 EOJEOL = re.compile(f"[^{WHITE_SPACE}]+")
 
 _ZWJ = "\u200d"
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 # A joiner, a skin tone, a tag of a flag, a medial or final conjoining jamo: each belongs to the
 # character before it. Marks, among them the variation selectors, are found by their category.
 _JOINED = re.compile(
@@ -67,28 +68,19 @@ class Splitter:
         They do not overlap and hold no white space, and only white space lies between them.
         """
         plain, starts, ends = normalize(text)
-        morphemes = list(_analyse(plain))
+        morphemes = deque(_analyse(plain))
         cuts = self._cuts(morphemes)
-        tags: dict[int, list[str]] = {}
-        bounds = []
+        pieces = []
         for eojeol in EOJEOL.finditer(plain):
-            inner = [cut for cut in range(eojeol.start() + 1, eojeol.end()) if cut in cuts]
+            first, last = eojeol.span()
+            inner = (cut for cut in range(first + 1, last) if cut in cuts)
             kept = [cut for cut in inner if not _is_joined(plain, cut)]
-            bounds.append([eojeol.start(), *kept, eojeol.end()])
-        owner = {
-            position: start
-            for edges in bounds
-            for start, end in pairwise(edges)
-            for position in range(start, end)
-        }
-        for morpheme in morphemes:
-            if morpheme.start in owner:
-                tags.setdefault(owner[morpheme.start], []).append(morpheme.tag)
-        return [
-            Piece(starts[start], ends[end - 1], start == edges[0], "+".join(tags.get(start, ())))
-            for edges in bounds
-            for start, end in pairwise(edges)
-        ]
+            for left, right in pairwise([first, *kept, last]):
+                tags = []
+                while morphemes and morphemes[0].start < right:
+                    tags.append(morphemes.popleft().tag)
+                pieces.append(Piece(starts[left], ends[right - 1], left == first, "+".join(tags)))
+        return pieces
 
     def split_eojeol(self, eojeol: str) -> tuple[int, ...]:
         """Where the surface morphemes of one normalised eojeol, analysed alone, meet.
@@ -102,23 +94,24 @@ class Splitter:
             cut for cut in sorted(cuts) if 0 < cut < len(eojeol) and not _is_joined(eojeol, cut)
         )
 
-    def _cuts(self, morphemes: list[Morpheme]) -> set[int]:
+    def _cuts(self, morphemes: Iterable[Morpheme]) -> set[int]:
+        merge = self.settings.shared_syllable == "merge"
         cuts = set()
         reach = 0
         for start, end, _ in morphemes:
             if start >= reach:
                 cuts.add(start)
-            elif self.settings.shared_syllable == "merge":
-                cuts.discard(reach)
-            cuts.add(end)
+            elif merge:
+                cuts.difference_update(range(start + 1, reach + 1))
             reach = max(reach, end)
+            cuts.add(reach if merge else end)
         return cuts
 
 
 def _analyse(text: str) -> list[Morpheme]:
     """Kiwi's morphemes of a normalised text, in order of their start."""
     # A lone surrogate would make a pair of code units with what follows and shift the offsets.
-    text = _SURROGATE.sub("\ufffd", text)
+    text = SURROGATE.sub("\ufffd", text)
     kiwi = analyser()
     morphemes = []
     for offset, chunk in _chunks(text):

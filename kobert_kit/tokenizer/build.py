@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class BuildSettings:
     """What decides a vocabulary, beside the corpus.
 
-    ``alphabet_coverage`` is the share of the text's characters that get entries of their own,
-    as far as those take no more than ``alphabet_share`` of the vocabulary: rare Hanja would fill
-    a small one, and are one [UNK] each without it;
-    a string that occurs fewer than ``min_frequency`` times is no entry.
+    ``alphabet_coverage`` is the share of the text's characters that get entries of their own, as
+    far as those take no more than ``alphabet_share`` of the vocabulary: rare Hanja would fill a
+    small one, and without entries they are one [UNK] each. A string that occurs fewer than
+    ``min_frequency`` times is no entry.
     """
 
     vocab_size: int
@@ -105,8 +105,7 @@ def build_vocab(
     if settings.vocab_size < needed:
         raise UsageError(
             f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
-            f"{needed:,} entries with the special tokens; ask for more than that, or lower "
-            "--alphabet-coverage"
+            f"{needed:,} entries with the special tokens; ask for several times that"
         )
     pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers or os.cpu_count() or 1)
     entries = train_wordpiece(

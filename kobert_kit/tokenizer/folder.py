@@ -7,7 +7,7 @@ tokenizer: transformers 5 builds a ``BertTokenizer`` anew from the vocabulary, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import filterfalse, groupby
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, processors
@@ -15,7 +15,8 @@ from tokenizers import pre_tokenizers as pre
 
 from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO
 from kobert_kit.records import atomic_file, write_json
-from kobert_kit.tokenizer.pieces import PREFIX
+from kobert_kit.tokenizer.charsmap import compile_charsmap
+from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -62,15 +63,12 @@ def make_tokenizer(vocabulary: Sequence[str], alphabet: Iterable[str]) -> Tokeni
         models.WordPiece(ids, unk_token=unknown, max_input_chars_per_word=MAX_WORD_CHARS)
     )
     tokenizer.normalizer = normalizers.Sequence(
-        [
-            normalizers.NFC(),
-            *(normalizers.Replace(old, new) for old, new in COMPATIBILITY_JAMO.items()),
-        ]
+        [normalizers.NFC(), normalizers.Precompiled(compile_charsmap(COMPATIBILITY_JAMO))]
     )
     tokenizer.pre_tokenizer = pre.Sequence(
         [
-            pre.BertPreTokenizer(),
-            pre.Split(Regex(f"[^{_ranges(alphabet)}]"), "isolated"),
+            pre.WhitespaceSplit(),
+            pre.Split(Regex(f"[^{_ranges(filterfalse(is_punctuation, alphabet))}]"), "isolated"),
             pre.FixedLength(MAX_WORD_CHARS),
         ]
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KiwiSettings, kiwi_versions
+from kobert_kit.morphology.splitter import SURROGATE
 from kobert_kit.records import fingerprint_files, read_record
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ TOKENIZER_FILES = (
     "special_tokens_map.json",
     "vocab.txt",
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -71,7 +70,7 @@ def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
 
     A lone surrogate, which the library cannot take, stands as U+FFFD; offsets do not change.
     """
-    clean = [_SURROGATE.sub("\ufffd", text) for text in texts]
+    clean = [SURROGATE.sub("\ufffd", text) for text in texts]
     encodings: list[Encoding] = tokenizer.encode_batch(clean, add_special_tokens=False)
     return encodings
 
@@ -105,7 +104,11 @@ def check_kiwi(folder: Path) -> None:
 
 
 def kiwi_settings(folder: Path) -> KiwiSettings:
-    """The settings of the analyser that the tokenizer in ``folder`` was made with."""
+    """How the analyser split the text that the tokenizer was built from.
+
+    Raises:
+        DataError: the folder is not a finished tokenizer folder.
+    """
     return KiwiSettings(**read_record(folder, STAGE).settings["kiwi"])
 
 

@@ -17,10 +17,11 @@ PREFIX = "##"
 
 ASCII_PUNCTUATION = "".join(c for c in map(chr, range(33, 127)) if not c.isalnum())
 COMMON_PUNCTUATION = ASCII_PUNCTUATION + "·…‘’“”「」『』〈〉《》"
+DIGITS_AND_LETTERS = "".join(c for c in map(chr, range(33, 127)) if c.isalnum())
 # A longer piece is an address or a run of one syllable, not a word to learn.
 MAX_PIECE_CHARS = 64
-
-DIGITS_AND_LETTERS = "".join(c for c in map(chr, range(33, 127)) if c.isalnum())
+# Of the characters of a text; with less, [UNK] would be among its commonest tokens.
+MIN_COVERAGE = 0.99
 
 
 def is_punctuation(char: str) -> bool:
@@ -32,8 +33,8 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> l
     """The characters that get entries of their own, in order of their code points.
 
     Every digit, ASCII letter and common punctuation mark, and the most frequent others, until
-    ``coverage`` (0 to 1) of all characters of the text is reached or there are ``most``; ties by
-    code point.
+    ``coverage`` (0 to 1) of all characters of the text is reached, or there are ``most`` of them
+    and MIN_COVERAGE is reached; ties by code point.
     """
     counts: Counter[str] = Counter()
     for eojeol, count in eojeols.items():
@@ -41,9 +42,10 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> l
             counts[char] += count
     chosen = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS)
     wanted = coverage * counts.total()
+    needed = min(coverage, MIN_COVERAGE) * counts.total()
     covered = sum(counts[char] for char in chosen)
     for char, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if covered >= wanted or len(chosen) >= most:
+        if covered >= (needed if len(chosen) >= most else wanted):
             break
         if char not in chosen:
             chosen.add(char)

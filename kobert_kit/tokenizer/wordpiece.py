@@ -8,7 +8,7 @@ counts and ties broken by the strings themselves make it the same on every run.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice, pairwise
 
@@ -46,12 +46,12 @@ def merges(pieces: Mapping[str, int], min_frequency: int) -> Iterator[str]:
     """
     words = [_characters(piece) for piece in pieces]
     counts = list(pieces.values())
-    pair_counts: Counter[Pair] = Counter()
-    where: dict[Pair, set[int]] = {}
+    pair_counts: defaultdict[Pair, int] = defaultdict(int)
+    where: defaultdict[Pair, set[int]] = defaultdict(set)
     for index, word in enumerate(words):
         for pair in pairwise(word):
             pair_counts[pair] += counts[index]
-            where.setdefault(pair, set()).add(index)
+            where[pair].add(index)
     # Entries are never removed from the heap: one whose count has changed is known by it.
     heap = [(-count, pair) for pair, count in pair_counts.items()]
     heapq.heapify(heap)
@@ -63,20 +63,21 @@ def merges(pieces: Mapping[str, int], min_frequency: int) -> Iterator[str]:
         if -negative < min_frequency:
             return
         string = pair[0] + pair[1].removeprefix(PREFIX)
-        changed = set()
+        changes: defaultdict[Pair, int] = defaultdict(int)
         for index in where.pop(pair):
             old, new = words[index], _merge(words[index], pair, string)
+            if len(new) == len(old):
+                continue  # an earlier merge has taken the pair from this word
             words[index] = new
             for neighbours in pairwise(old):
-                pair_counts[neighbours] -= counts[index]
-                changed.add(neighbours)
+                changes[neighbours] -= counts[index]
             for neighbours in pairwise(new):
-                pair_counts[neighbours] += counts[index]
-                where.setdefault(neighbours, set()).add(index)
-                changed.add(neighbours)
-        del pair_counts[pair]
-        for neighbours in changed - {pair}:
-            if pair_counts[neighbours] > 0:
+                changes[neighbours] += counts[index]
+                if string in neighbours:
+                    where[neighbours].add(index)
+        for neighbours, change in changes.items():
+            if change:
+                pair_counts[neighbours] += change
                 heapq.heappush(heap, (-pair_counts[neighbours], neighbours))
         if string not in seen:
             seen.add(string)
@@ -89,10 +90,11 @@ def _characters(piece: str) -> list[str]:
 
 
 def _merge(word: list[str], pair: Pair, string: str) -> list[str]:
+    first, second = pair
     merged = []
-    position = 0
-    while position < len(word):
-        if tuple(word[position : position + 2]) == pair:
+    position, last = 0, len(word) - 1
+    while position <= last:
+        if word[position] == first and position < last and word[position + 1] == second:
             merged.append(string)
             position += 2
         else:

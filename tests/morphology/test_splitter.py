@@ -76,7 +76,9 @@ def test_lossless_on_real_lines(policy: str) -> None:
 
 def test_lossless_on_noise() -> None:
     generator = random.Random(0)
-    alphabet = "가먹었습니다한국어ㅋㅠ \t\n\u3000\x1cA1.,#🇰🇷👨👩\u200d👍🏽e\u0301\ufe0f\ud800\udc00\0大𠮷"
+    alphabet = (
+        "가먹었습니다한국어ㅋㅠ \t\n\u3000\x1cA1.,#🇰🇷👨👩\u200d👍🏽e\u0301\ufe0f\ud800\udc00\0大𠮷"
+    )
     alphabet += "\u1112\u1161\u11ab"
     splitter = Splitter()
     for _ in range(1500):

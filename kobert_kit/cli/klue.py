@@ -1,0 +1,116 @@
+"""``kobert-kit klue``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+TASK_NAMES = ("nli", "sts", "ynat")
+
+
+@click.command("klue")
+@click.option(
+    "--task",
+    "tasks",
+    required=True,
+    multiple=True,
+    type=click.Choice(TASK_NAMES),
+    help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
+    "headlines. May be given several times.",
+)
+@click.option(
+    "--model",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder that `kobert-kit pretrain` wrote, or any encoder saved by transformers.",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="The official release: the folder klue_benchmark, or one that holds it. Default: the "
+    "data set `klue` of the Hugging Face hub.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Results go to OUTPUT/TASK (OUTPUT/TASK-scratch). Default: MODEL/klue.",
+)
+@click.option(
+    "--from-scratch",
+    is_flag=True,
+    help="The same model with random weights, to see what pretraining gave.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs, with the seeds 0, 1, ...; mean and standard deviation are reported.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="One run with this seed instead.")
+@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option(
+    "--learning-rate",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Peak, after a warm-up of 10 %. Default by width: 3e-4 up to 256, 1e-4 up to 512, 5e-5 "
+    "up to 768, else 2e-5.",
+)
+@click.option(
+    "--max-length",
+    type=click.IntRange(min=8),
+    default=128,
+    show_default=True,
+    help="Tokens at which a text or pair is cut.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=2),
+    help="Read only the first examples of each file, for a quick look.",
+)
+@click.option(
+    "--mixed-precision",
+    type=click.Choice(["no", "bf16"]),
+    default="no",
+    show_default=True,
+    help="bf16 pays on GPUs.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
+def klue(
+    tasks: tuple[str, ...],
+    model: Path,
+    data_dir: Path | None,
+    output: Path | None,
+    seeds: int,
+    seed: int | None,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Fine-tune MODEL on KLUE tasks and score it on dev as KLUE does.
+
+    Each run writes the fine-tuned model, its predictions, metrics.json and, for classification,
+    the confusion table. The score is that of the last epoch; that of the best epoch is shown
+    beside it, but it was picked on dev and flatters.
+
+    The same command again continues a run that was stopped, and keeps finished seeds.
+
+    \b
+    Examples:
+      kobert-kit klue --task nli --model model
+      kobert-kit klue --task nli --task sts --task ynat --model model \\
+          --data-dir klue_benchmark --seeds 3
+      kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
+    """
+    from kobert_kit.report.klue import describe, write_confusion_tables
+    from kobert_kit.tasks.catalogue import TASKS
+    from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+
+    settings = FinetuneSettings(**options)
+    chosen = range(seeds) if seed is None else [seed]
+    for name in dict.fromkeys(tasks):
+        run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
+        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads)
+        write_confusion_tables(run)
+        click.echo(f"\n{describe(run)}\n\nresults: {run}")

@@ -1,0 +1,106 @@
+"""Tables of fine-tuning runs, from the files that they left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kobert_kit.errors import DataError
+from kobert_kit.records import atomic_file
+from kobert_kit.report.tables import score, table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a comparison: a task's headline metric for each way of getting a model.
+
+    Each is (mean, standard deviation); the standard deviation is None for one seed, the mean
+    where the metric is undefined.
+    """
+
+    task: str
+    metric: str
+    pretrained: tuple[float | None, float | None]
+    from_scratch: tuple[float | None, float | None]
+    majority: float | None
+
+
+def compare(rows: Sequence[Row]) -> str:
+    """What pretraining gave: pretrained, from scratch and the majority class, a task a line."""
+    return table(
+        ["task", "metric", "pretrained", "from scratch", "majority class"],
+        [
+            [row.task, row.metric, score(*row.pretrained), score(*row.from_scratch)]
+            + [score(row.majority)]
+            for row in rows
+        ],
+    )
+
+
+def headline(run: Path) -> tuple[float | None, float | None]:
+    """Mean and standard deviation of a run's headline metric.
+
+    Raises:
+        DataError: ``run`` is no folder of a finished run.
+    """
+    summary = _read(run / "metrics.json")
+    values = summary["metrics"][summary["headline"]]
+    return values["mean"], values["std"]
+
+
+def describe(run: Path) -> str:
+    """The scores of a run's seeds, their mean and standard deviation, as a table.
+
+    The scores are those of the last epoch. "best epoch" is the headline metric of the epoch that
+    did best on the very set it is scored on: an optimistic number.
+
+    Raises:
+        DataError: ``run`` is no folder of a finished run.
+    """
+    summary = _read(run / "metrics.json")
+    names, top = list(summary["metrics"]), summary["headline"]
+    rows = [
+        [f"seed {seed}", *(score(values["last"][name]) for name in names)]
+        + [score(values["best"][top])]
+        for seed, values in summary["seeds"].items()
+    ]
+    if len(rows) > 1:
+        values = summary["metrics"]
+        rows.append(
+            [
+                "mean ± std",
+                *(score(values[name]["mean"], values[name]["std"]) for name in names),
+                "",
+            ]
+        )
+    return table([summary["task"], *names, "best epoch"], rows)
+
+
+def write_confusion_tables(run: Path) -> None:
+    """Write ``confusion.txt`` beside each seed's ``confusion.json``."""
+    for path in sorted(run.glob("seed-*/confusion.json")):
+        values = _read(path)
+        with atomic_file(path.with_suffix(".txt")) as temporary:
+            text = confusion_table(values["labels"], values["counts"])
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def confusion_table(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+    """Counts with gold labels down and predicted ones across, and the recall of each label."""
+    rows = [
+        [label, *map(str, row), f"{100 * row[number] / sum(row):.1f} %" if any(row) else "-"]
+        for number, (label, row) in enumerate(zip(labels, counts, strict=True))
+    ]
+    return table(["gold \\ predicted", *labels, "recall"], rows)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{path.parent}: no {path.name}; the run is not finished") from None
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be read ({error})") from None

@@ -1,0 +1,151 @@
+"""A pretrained model folder, checked, and the classifier or regressor made from it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.records import RECORD_NAME, fingerprint_files, read_record
+from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tokenizer.loading import tokenizer_fingerprint
+
+# Rows of the embedding that others add to reach a multiple; ours has exactly the vocabulary's.
+MOST_PADDING_ROWS = 127
+
+
+@dataclass
+class ModelFolder:
+    """``path`` with its configuration and its fast tokenizer."""
+
+    path: Path
+    config: Any
+    tokenizer: Any
+
+    @property
+    def takes_token_types(self) -> bool:
+        """False for RoBERTa-like models, whose one segment must not be told apart."""
+        return getattr(self.config, "type_vocab_size", 1) > 1
+
+    def check_length(self, max_length: int) -> None:
+        """Raises UsageError where the model has no positions for ``max_length`` tokens."""
+        positions = getattr(self.config, "max_position_embeddings", None) or max_length
+        longest = min(positions, self.tokenizer.model_max_length)
+        if not 8 <= max_length <= longest:
+            raise UsageError(f"--max-length {max_length}: between 8 and {longest} for {self.path}")
+
+    def fingerprints(self, from_scratch: bool) -> dict[str, str]:
+        """Digests of what a result depends on: the tokenizer, the configuration, the weights."""
+        weights = sorted([*self.path.glob("*.safetensors"), *self.path.glob("*.bin")])
+        files = [self.path / "config.json", *([] if from_scratch else weights)]
+        return {
+            "model": fingerprint_files(files),
+            "tokenizer": tokenizer_fingerprint(self.path),
+        }
+
+
+def open_model_folder(path: Path) -> ModelFolder:
+    """Open a folder of `kobert-kit pretrain`, or any other that transformers reads.
+
+    Raises:
+        DataError: no model or tokenizer is there, or they do not belong together.
+    """
+    if not (path / "config.json").is_file():
+        raise DataError(
+            f"--model {path}: no config.json, so this is no finished model folder; name the "
+            "--output of a finished `kobert-kit pretrain`"
+        )
+    ours = (path / RECORD_NAME).exists()
+    recorded = read_record(path, "pretrain").inputs.get("tokenizer") if ours else None
+    if ours and recorded != tokenizer_fingerprint(path):
+        raise DataError(
+            f"--model {path}: its tokenizer.json is not the one that the model was pretrained "
+            "with; put that one back, or pretrain again"
+        )
+    try:
+        config = AutoConfig.from_pretrained(path)
+        tokenizer = AutoTokenizer.from_pretrained(path)
+    except Exception as error:  # the library raises OSError, ValueError, KeyError, Exception
+        raise DataError(f"--model {path}: cannot be opened ({_first_line(error)})") from None
+    spare = config.vocab_size - len(tokenizer)
+    if not 0 <= spare <= (0 if ours else MOST_PADDING_ROWS):
+        raise DataError(
+            f"--model {path}: the model has {config.vocab_size:,} embeddings, its tokenizer "
+            f"{len(tokenizer):,} entries; they do not belong together"
+        )
+    return ModelFolder(path, config, tokenizer)
+
+
+def build_classifier(folder: ModelFolder, task: SentenceTask, from_scratch: bool, seed: int) -> Any:
+    """The folder's model with a new head for ``task``; random throughout if ``from_scratch``.
+
+    Raises:
+        DataError: the weights cannot be read, or lack a part of the model.
+    """
+    config = AutoConfig.from_pretrained(
+        folder.path,
+        num_labels=max(1, len(task.labels)),
+        problem_type="regression" if task.is_regression else "single_label_classification",
+        id2label=dict(enumerate(task.labels or ("score",))),
+        label2id={label: number for number, label in enumerate(task.labels or ("score",))},
+    )
+    torch.manual_seed(seed)
+    if from_scratch:
+        return AutoModelForSequenceClassification.from_config(config)
+    try:
+        with _quiet():
+            model, loading = AutoModelForSequenceClassification.from_pretrained(
+                folder.path, config=config, dtype=torch.float32, output_loading_info=True
+            )
+    except Exception as error:  # OSError, SafetensorError, RuntimeError
+        raise DataError(
+            f"--model {folder.path}: no weights to load ({_first_line(error)})"
+        ) from None
+    encoder = f"{model.base_model_prefix}."
+    lacking = sorted(
+        key for key in loading["missing_keys"] if key.startswith(encoder) and ".pooler." not in key
+    )
+    if lacking:  # transformers would train on with random weights in their place
+        raise DataError(
+            f"--model {folder.path}: {len(lacking)} weights of the encoder are not in it "
+            f"({lacking[0]}, ...)"
+        )
+    return model
+
+
+def default_learning_rate(hidden_size: int) -> float:
+    """Peak learning rate by width.
+
+    KLUE's paper searches 1e-5 to 5e-5 for base and large models; small ones need more (Turc et
+    al. 2019 find 3e-4 and 1e-4 for tiny to small).
+    """
+    for width, rate in ((256, 3e-4), (512, 1e-4), (768, 5e-5)):
+        if hidden_size <= width:
+            return rate
+    return 2e-5
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No table of the head's new weights: that they are new is the point."""
+    verbosity = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

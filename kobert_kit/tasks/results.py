@@ -1,0 +1,109 @@
+"""What a fine-tuning run leaves: scores, predictions, confusion, and the summary over seeds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
+from kobert_kit.tasks.metrics import confusion_matrix
+from kobert_kit.tasks.objective import SentenceObjective
+from kobert_kit.tasks.task import Example, SentenceTask
+from kobert_kit.training.loop import TrainResult
+
+STAGE = "klue"
+METRICS_NAME = "metrics.json"
+
+
+def write_results(
+    folder: Path,
+    objective: SentenceObjective,
+    dev: Sequence[Example],
+    outputs: np.ndarray,
+    result: TrainResult,
+) -> dict[str, Any]:
+    """Write what one seed gave: metrics.json (also returned), predictions.jsonl, confusion.json."""
+    task = objective.task
+    scores = _scores(objective, outputs, result)
+    _write_predictions(folder / "predictions.jsonl", objective, dev, outputs)
+    if task.labels:
+        counts = confusion_matrix(objective.gold(), objective.labels_of(outputs), task.labels)
+        write_json(folder / "confusion.json", {"labels": task.labels, "counts": counts})
+    write_json(folder / METRICS_NAME, scores)
+    return scores
+
+
+def summarise(task: SentenceTask, output: Path) -> dict[str, Any]:
+    """Mean, standard deviation (over n - 1) and best of all seeds finished in ``output``."""
+    finished = {
+        str(read_record(path.parent, STAGE).seed): json.loads(
+            (path.parent / METRICS_NAME).read_text(encoding="utf-8")
+        )
+        for path in output.glob(f"seed-*/{RECORD_NAME}")
+    }
+    seeds = {seed: finished[seed] for seed in sorted(finished, key=int)}
+    metrics = {}
+    for name in next(iter(seeds.values()))["last"]:
+        values = [scores["last"][name] for scores in seeds.values()]
+        defined = None not in values
+        metrics[name] = {
+            "mean": float(np.mean(values)) if defined else None,
+            "std": float(np.std(values, ddof=1)) if defined and len(values) > 1 else None,
+            "best": max(values) if defined else None,
+        }
+    return {"task": task.name, "headline": task.headline, "metrics": metrics, "seeds": seeds}
+
+
+def _scores(
+    objective: SentenceObjective, outputs: np.ndarray, result: TrainResult
+) -> dict[str, Any]:
+    """The last epoch's scores, which are the headline, and the best epoch's beside them.
+
+    The best epoch is picked on the very set that is scored, so it is optimistic.
+    """
+    task = objective.task
+    epochs = [
+        {"epoch": round(values["step"] / objective.steps_per_epoch, 2), **_plain(values)}
+        for values in result.evaluations
+    ]
+    return {
+        "task": task.name,
+        "headline": task.headline,
+        "last": _plain(task.scores(objective.gold(), objective.labels_of(outputs))),
+        "best": max(epochs, key=lambda values: _or_lowest(values[task.headline])),
+        "epochs": epochs,
+        "examples": {"train": len(objective.train), "dev": len(objective.dev)},
+        "seconds": round(result.seconds, 1),
+        "tokens_per_second": round(result.tokens / result.seconds, 1),
+    }
+
+
+def _write_predictions(
+    path: Path, objective: SentenceObjective, examples: Sequence[Example], outputs: np.ndarray
+) -> None:
+    """One JSON object a line, in dev's order: guid, gold, pred, probabilities by label."""
+    labels = objective.task.labels
+    lines = []
+    for example, pred, row in zip(examples, objective.labels_of(outputs), outputs, strict=True):
+        values: dict[str, Any] = {"guid": example.guid, "gold": example.label, "pred": pred}
+        if labels:
+            values["probabilities"] = {
+                label: round(p, 6) for label, p in zip(labels, row.tolist(), strict=True)
+            }
+        lines.append(json.dumps(values, ensure_ascii=False) + "\n")
+    with atomic_file(path) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")
+
+
+def _plain(values: dict[str, float]) -> dict[str, Any]:
+    """Undefined values (NaN) as None, which JSON has."""
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _or_lowest(value: float | None) -> float:
+    return -math.inf if value is None else value
