@@ -43,8 +43,8 @@ def news(rng: random.Random, topic: Topic) -> Document:
 
 def _digest(rng: random.Random, topic: Topic) -> Document:
     """The day's headlines of one section."""
-    events = [*topic_events(rng, topic, 8), *topic_events(rng, topic, 8)]
-    lines = [headline(rng, event) for event in events]
+    lines = [headline(rng, event) for event in topic_events(rng, topic, 8) for _ in range(2)]
+    rng.shuffle(lines)
     lines.insert(rng.randrange(len(lines)), rng.choice(topic.quotes))
     return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join(lines))
 
@@ -152,7 +152,7 @@ OPENINGS = (
 )
 JUDGEMENTS = (
     "{i:은} {a:이} {g:었어요}.",
-    "{a:이} {b:지} 않고 {s:었어요}.",
+    "{a:이} {s:었다고} 느꼈어요.",
     "{g:고} {s:은} {a:이라} 기억에 남아요.",
 )
 
@@ -177,10 +177,8 @@ def review(rng: random.Random, topic: Topic) -> Document:
 
 def _judge(rng: random.Random, item: str, aspect: Aspect, side: int) -> str:
     good, same = rng.sample(aspect.judgement.sides[side], 2)
-    bad = rng.choice(aspect.judgement.sides[1 - side])
     said = [
-        write(form, i=item, a=aspect.name, g=good, s=same, b=bad)
-        for form in rng.sample(JUDGEMENTS, 2)
+        write(form, i=item, a=aspect.name, g=good, s=same) for form in rng.sample(JUDGEMENTS, 2)
     ]
     feeling = ("좋았어요", "아쉬웠어요")[side]
     return " ".join([*said, write("{a:이} {g:어서} ", a=aspect.name, g=good) + f"{feeling}."])

@@ -68,7 +68,11 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 )
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Encoding processes."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Encoding processes.",
 )
 @click.option(
     "--save-minutes",

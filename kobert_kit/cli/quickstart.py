@@ -39,7 +39,7 @@ def quickstart(output: Path, threads: int | None) -> None:
     """
     from kobert_kit.corpus.sample import sample_folder
     from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
-    from kobert_kit.report.tables import compare
+    from kobert_kit.report.klue import Row, compare, headline, write_confusion_tables
     from kobert_kit.tasks.baseline import majority
     from kobert_kit.tasks.catalogue import get_task
     from kobert_kit.tasks.finetune import FinetuneSettings, finetune
@@ -64,25 +64,23 @@ def quickstart(output: Path, threads: int | None) -> None:
     rows = []
     for name, epochs in EPOCHS.items():
         task = get_task(name)
-        row = {"task": name, "metric": task.headline}
-        for column, from_scratch in (("pretrained", False), ("from scratch", True)):
-            summary = finetune(
-                task,
-                output / "model",
-                benchmark,
-                output / "klue" / f"{name}{'-scratch' if from_scratch else ''}",
-                FinetuneSettings(epochs=epochs, from_scratch=from_scratch),
-                [0],
-                click.echo,
-                threads,
+        runs = {True: output / "klue" / f"{name}-scratch", False: output / "klue" / name}
+        for from_scratch, run in runs.items():
+            settings = FinetuneSettings(epochs=epochs, from_scratch=from_scratch)
+            finetune(
+                task, output / "model", benchmark, run, settings, [0], click.echo, threads=threads
             )
-            row[column] = summary["metrics"][task.headline]["mean"]
-        row["majority class"] = majority(task, benchmark)[task.headline]
-        rows.append(row)
+            write_confusion_tables(run)
+        most_frequent = majority(task, benchmark)[task.headline]
+        rows.append(
+            Row(name, task.headline, headline(runs[False]), headline(runs[True]), most_frequent)
+        )
     click.echo(f"\n{compare(rows)}\n")
     click.echo(f"{time.monotonic() - started:.0f} s in all; everything is in {output}. Try:\n")
-    click.echo(f'  python -c "from transformers import pipeline; '
-               f"print(pipeline('fill-mask', '{output / 'model'}')('오늘은 날씨가 [MASK].'))\"")
+    click.echo(
+        f'  python -c "from transformers import pipeline; '
+        f"print(pipeline('fill-mask', '{output / 'model'}')('오늘은 날씨가 [MASK].'))\""
+    )
 
 
 def _headline(number: int, text: str) -> None:

@@ -42,7 +42,7 @@ class MaskedBatch:
         return len(self.labels)
 
     def to(self, device: torch.device) -> MaskedBatch:
-        moved = {
+        moved: dict[str, Any] = {
             name: value.to(device, non_blocking=True)
             for name, value in vars(self).items()
             if isinstance(value, torch.Tensor)
@@ -93,7 +93,8 @@ def _merged(rows: np.ndarray) -> list[list[int]]:
         return []
     breaks = np.flatnonzero((rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 2])) + 1
     firsts, lasts = np.r_[0, breaks], np.r_[breaks - 1, len(rows) - 1]
-    return np.column_stack([rows[firsts, :2], rows[lasts, 2]]).tolist()
+    merged: list[list[int]] = np.column_stack([rows[firsts, :2], rows[lasts, 2]]).tolist()
+    return merged
 
 
 class MaskedLanguageModelling:
@@ -106,13 +107,13 @@ class MaskedLanguageModelling:
         masks: MaskSettings,
         special: SpecialIds,
         batch_size: int,
-        evaluation_size: int = 512,
+        evaluation_size: int = 256,
     ) -> None:
         self.training, self.masks, self.special = training, masks, special
         self.batch_size = batch_size
         self._order: dict[int, np.ndarray] = {}
         chosen = _shuffled(len(evaluation), masks.seed, EVALUATION_EPOCH)[:evaluation_size]
-        self._evaluation = [
+        self.evaluation_batches = [
             self._make(evaluation, [(EVALUATION_EPOCH, int(i)) for i in chosen[at : at + 64]])
             for at in range(0, len(chosen), 64)
         ]
@@ -128,15 +129,15 @@ class MaskedLanguageModelling:
 
     def evaluate(self, model: nn.Module) -> dict[str, float]:
         """Loss (nats a masked token) and accuracy on held-out documents with fixed masks."""
-        if not self._evaluation:
+        if not self.evaluation_batches:
             return {}
         device = next(model.parameters()).device
         loss = correct = 0.0
-        for batch in (batch.to(device) for batch in self._evaluation):
+        for batch in (batch.to(device) for batch in self.evaluation_batches):
             logits = model(batch.input_ids, batch.attention_mask, batch.positions)
             loss += masked_loss(logits, batch.labels).item()
             correct += int((logits.argmax(-1) == batch.labels).sum())
-        count = sum(batch.weight for batch in self._evaluation)
+        count = sum(batch.weight for batch in self.evaluation_batches)
         return {"evaluation_loss": loss / count, "evaluation_accuracy": correct / count}
 
     def _key(self, number: int) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
+from kobert_kit.processes import follow_parent
 
 CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
 SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
@@ -108,6 +109,7 @@ _worker: _Encoder
 
 def _start_worker(settings: PrepareSettings) -> None:
     global _worker
+    follow_parent()
     _worker = _Encoder(settings)
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 from accelerate import PartialState
+from transformers.utils.logging import disable_progress_bar
 
-from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.corpus.documents import require_documents
+from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.masking import MaskSettings
 from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_model
@@ -85,6 +86,7 @@ def pretrain(
         DataError: the corpus is empty, or the tokenizer was made with another Kiwi.
     """
     preset = _recipe(settings)
+    budget = _train_settings(preset, settings, machine)
     files = find_files(paths)
     read_record(tokenizer, "tokenizer")
     if settings.mask_unit == "morpheme":
@@ -112,11 +114,10 @@ def pretrain(
         )
         require_documents(report, files)
     say(report.summary())
-    objective, model = _build(output / PREPARED, tokenizer, preset, settings)
-    say(_plan(objective, model))
-    result = train(
-        model, objective, _train_settings(preset, settings, machine), output, label="pretrain"
-    )
+    objective = build_objective(output / PREPARED, tokenizer, settings)
+    model = _build_model(objective, tokenizer, preset, settings.seed)
+    say(_outline(objective, model))
+    result = train(model, objective, budget, output, label="pretrain")
     plan.seconds = result.seconds
     plan.results = {
         "steps": result.steps,
@@ -137,6 +138,7 @@ def _is_finished(output: Path, plan: Record) -> bool:
 
 
 def _save(model: MaskedLanguageModel, tokenizer: Path, output: Path, plan: Record) -> None:
+    disable_progress_bar()  # one file is written; a bar of its own says nothing
     model.bert_mlm.save_pretrained(output)
     copy_tokenizer(tokenizer, output)
     finish_output(output, plan)
@@ -166,11 +168,17 @@ def _recipe(settings: PretrainSettings) -> Preset:
     return recipe
 
 
-def _build(
-    work: Path, tokenizer_folder: Path, preset: Preset, settings: PretrainSettings
-) -> tuple[MaskedLanguageModelling, MaskedLanguageModel]:
-    tokenizer = plain_tokenizer(tokenizer_folder)
-    shards = open_shards(work)
+def build_objective(
+    prepared: Path, tokenizer_folder: Path, settings: PretrainSettings
+) -> MaskedLanguageModelling:
+    """The objective over the shards in ``prepared``, as `pretrain` trains and evaluates it.
+
+    Raises:
+        DataError: there is nothing to train on.
+    """
+    preset = _recipe(settings)
+    vocabulary = plain_tokenizer(tokenizer_folder).get_vocab()
+    shards = open_shards(prepared)
     training = Sequences(shards, held_out=False, length=preset.length)
     evaluation = Sequences(shards, held_out=True, length=preset.length)
     if not len(training):
@@ -179,38 +187,40 @@ def _build(
         )
     if not len(evaluation):
         log.warning("no document fell into the held-out slice: the run is not evaluated")
-    vocabulary = tokenizer.get_vocab()
-    size = tokenizer.get_vocab_size()
     special = [vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")]
-    ordinary = [
-        id_
-        for token, id_ in vocabulary.items()
-        if not (token.startswith("[") and token.endswith("]") and len(token) > 2)
-    ]
+    ordinary = [id_ for token, id_ in vocabulary.items() if not _is_reserved(token)]
     masks = MaskSettings(
         seed=settings.seed,
         mask_id=vocabulary["[MASK]"],
         replacements=np.array(sorted(ordinary)),
         ratio=settings.mask_ratio,
     )
-    objective = MaskedLanguageModelling(
+    return MaskedLanguageModelling(
         training, evaluation, masks, SpecialIds(*special), preset.batch_size
     )
-    frequencies = training.frequencies(size)
-    model = new_model(preset, size, vocabulary["[PAD]"], frequencies, settings.seed)
-    return objective, MaskedLanguageModel(model)
 
 
-def _train_settings(
-    preset: Preset, settings: PretrainSettings, machine: Machine
-) -> TrainSettings:
+def _is_reserved(token: str) -> bool:
+    """Special and unused tokens, such as [CLS] and [unused7]."""
+    return len(token) > 2 and token.startswith("[") and token.endswith("]")
+
+
+def _build_model(
+    objective: MaskedLanguageModelling, tokenizer_folder: Path, preset: Preset, seed: int
+) -> MaskedLanguageModel:
+    size = plain_tokenizer(tokenizer_folder).get_vocab_size()
+    frequencies = objective.training.frequencies(size)
+    return MaskedLanguageModel(new_model(preset, size, objective.special.pad, frequencies, seed))
+
+
+def _train_settings(preset: Preset, settings: PretrainSettings, machine: Machine) -> TrainSettings:
     return TrainSettings(
         learning_rate=preset.learning_rate,
         steps=settings.steps,
         minutes=settings.minutes,
         warmup_share=preset.warmup_share,
         accumulation=settings.accumulation,
-        evaluations=20,
+        evaluations=10,
         save_minutes=machine.save_minutes,
         seed=settings.seed,
         threads=machine.threads,
@@ -218,7 +228,7 @@ def _train_settings(
     )
 
 
-def _plan(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:
+def _outline(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:
     training = objective.training
     parameters = sum(p.numel() for p in model.parameters())
     return (

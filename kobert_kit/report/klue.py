@@ -33,8 +33,13 @@ def compare(rows: Sequence[Row]) -> str:
     return table(
         ["task", "metric", "pretrained", "from scratch", "majority class"],
         [
-            [row.task, row.metric, score(*row.pretrained), score(*row.from_scratch)]
-            + [score(row.majority)]
+            [
+                row.task,
+                row.metric,
+                score(*row.pretrained),
+                score(*row.from_scratch),
+                score(row.majority),
+            ]
             for row in rows
         ],
     )
@@ -63,8 +68,11 @@ def describe(run: Path) -> str:
     summary = _read(run / "metrics.json")
     names, top = list(summary["metrics"]), summary["headline"]
     rows = [
-        [f"seed {seed}", *(score(values["last"][name]) for name in names)]
-        + [score(values["best"][top])]
+        [
+            f"seed {seed}",
+            *(score(values["last"][name]) for name in names),
+            score(values["best"][top]),
+        ]
         for seed, values in summary["seeds"].items()
     ]
     if len(rows) > 1:

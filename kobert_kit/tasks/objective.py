@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +33,7 @@ class SentenceBatch:
         return len(self.labels)
 
     def to(self, device: torch.device) -> SentenceBatch:
-        moved = {
+        moved: dict[str, Any] = {
             name: value.to(device, non_blocking=True)
             for name, value in vars(self).items()
             if isinstance(value, torch.Tensor)
@@ -103,19 +104,17 @@ class SentenceObjective:
             outputs[rows] = values.cpu().numpy()
         return outputs
 
-    def gold(self) -> list[str] | list[float]:
+    def gold(self) -> list[Any]:
         """Dev's labels by name, or its scores."""
-        if self.task.is_regression:
-            scores: list[float] = self.dev.labels.tolist()
-            return scores
-        return [self.task.labels[number] for number in self.dev.labels]
+        return [self._named(value) for value in self.dev.labels.tolist()]
 
-    def labels_of(self, outputs: np.ndarray) -> list[str] | list[float]:
+    def labels_of(self, outputs: np.ndarray) -> list[Any]:
         """What `predict` gave, as labels by name, or as scores."""
-        if self.task.is_regression:
-            scores: list[float] = outputs[:, 0].tolist()
-            return scores
-        return [self.task.labels[number] for number in outputs.argmax(-1)]
+        values = outputs[:, 0] if self.task.is_regression else outputs.argmax(-1)
+        return [self._named(value) for value in values.tolist()]
+
+    def _named(self, value: Any) -> Any:
+        return value if self.task.is_regression else self.task.labels[value]
 
     def _make(self, encoded: Encoded, rows: np.ndarray) -> SentenceBatch:
         lengths = encoded.lengths[rows]

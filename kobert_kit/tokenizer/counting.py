@@ -7,7 +7,6 @@ alone gets the same boundaries as in its context nearly always.
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
+from kobert_kit.processes import follow_parent
 
 # About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
 MAX_DISTINCT = 6_000_000
@@ -99,7 +99,7 @@ _split: Callable[[str], Cuts]
 
 def _start_worker(settings: KiwiSettings) -> None:
     global _split
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    follow_parent()
     _split = Splitter(settings).split_eojeol
 
 

@@ -263,9 +263,7 @@ class _Run:
         form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining} {postfix}"
         unit = "step" if settings.steps is not None else "s"
         initial = total * self.budget.progress(self.result.steps, self.result.seconds)
-        return progress(
-            total, self.label, unit, initial=initial, disable=disable, bar_format=form
-        )
+        return progress(total, self.label, unit, initial=initial, disable=disable, bar_format=form)
 
     def _advance(self, share: float) -> None:
         self.bar.update(min(share * self.bar.total, self.bar.total - self.bar.n))

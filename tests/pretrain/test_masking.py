@@ -78,7 +78,7 @@ def test_masks_depend_on_seed_epoch_and_example_alone():
             ids[mine], alone_words, np.zeros(alone_words[-1] + 1, int), keys[[row]], settings()
         )
         assert (alone == masked[mine]).all() and (alone_chosen == chosen[mine]).all()
-    for other_keys, other in ((keys + [1, 0], settings()), (keys, settings(seed=1))):
+    for other_keys, other in ((keys + np.array([1, 0]), settings()), (keys, settings(seed=1))):
         assert (mask_words(ids, words, rows, other_keys, other)[1] != chosen).mean() > 0.1
 
 

@@ -49,14 +49,18 @@ def unmasked_rows(batch) -> list[tuple[int, ...]]:
 def test_an_epoch_holds_every_training_token_once_and_no_held_out_one():
     objective = make_objective(batch_size=1)
     steps = len(objective.training)
-    seen = Counter(row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1)))
+    seen = Counter(
+        row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1))
+    )
     tokens = Counter(t for row, n in seen.items() for t in row[1:-1] for _ in range(n))
     expected: Counter[int] = Counter()
     for shard in objective.training.shards:
         for document in np.flatnonzero(~shard.held_out):
             expected.update(shard.ids[slice(*shard.offsets[document : document + 2])].tolist())
     assert tokens == expected
-    assert (objective.training.frequencies(VOCABULARY) == [expected[i] for i in range(VOCABULARY)]).all()
+    assert (
+        objective.training.frequencies(VOCABULARY) == [expected[i] for i in range(VOCABULARY)]
+    ).all()
     assert all(row[0] == CLS and row[-1] == SEP for row in seen)
 
 
@@ -109,7 +113,9 @@ def test_a_new_model_predicts_the_word_frequencies():
     counts = np.arange(VOCABULARY)
     model = new_model(PRESET, VOCABULARY, PAD, counts, seed=0)
     expected = (counts + 1) / (counts + 1).sum()
-    assert torch.softmax(model.cls.predictions.bias.detach(), 0).numpy() == pytest.approx(expected, abs=1e-6)
+    assert torch.softmax(model.cls.predictions.bias.detach(), 0).numpy() == pytest.approx(
+        expected, abs=1e-6
+    )
 
 
 def test_what_is_saved_is_a_stock_bert(tmp_path):

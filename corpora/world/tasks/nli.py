@@ -77,7 +77,7 @@ def event_pair(rng: random.Random, frame: Frame, label: str) -> Pair:
     hypothesis = _hypothesis(rng, event, claimed, wide)
     premise, narrow = event, event.what
     if label == "contradiction":
-        slot = rng.choice(["verb"] * 4 + sorted(said & {"date", "city", "place"}))
+        slot = rng.choice(["verb"] * 5 + sorted(said & {"date", "city", "place"}))
         premise = _other_side(event) if slot == "verb" else with_other(rng, event, slot)
     elif label == "neutral":
         way = rng.choice(("matter", "matter", "matter", "another", "leave out"))

@@ -1,0 +1,202 @@
+"""Pretraining as a user meets it: kills, reruns, wrong folders, and what loads elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
+from kobert_kit.tokenizer.build import BuildSettings, build_vocab
+
+SETTINGS = PretrainSettings("tiny", steps=24, batch_size=4, length=32, held_out_share=0.1)
+MACHINE = Machine(threads=1, workers=1)
+SUBJECTS = ("고양이", "강아지", "할머니", "선생님", "요리사", "기자", "사진가", "농부")
+PLACES = ("시장", "공원", "도서관", "바닷가", "역 앞", "학교", "카페", "박물관")
+ENDINGS = ("갔다", "쉬었다", "친구를 만났다", "사진을 찍었다", "점심을 먹었다", "책을 읽었다")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = random.Random(0)
+    sentences = [
+        f"{rng.choice(SUBJECTS)}는 {rng.choice(PLACES)}에서 {rng.choice(ENDINGS)}."
+        for _ in range(1200)
+    ]
+    path = tmp_path_factory.mktemp("corpus") / "text.txt"
+    path.write_text("\n\n".join("\n".join(sentences[i : i + 8]) for i in range(0, 1200, 8)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tokenizer(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vocab") / "vocab"
+    build_vocab([corpus], folder, BuildSettings(600), workers=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tokenizer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "model"
+    pretrain([corpus], tokenizer, folder, SETTINGS, MACHINE, lambda _: None)
+    return folder
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+def command(corpus: Path, tokenizer: Path, output: Path, *more: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "kobert_kit", "pretrain", str(corpus)),
+        *("--tokenizer", str(tokenizer), "--output", str(output), "--preset", "tiny"),
+        *("--steps", "24", "--batch-size", "4", "--length", "32", "--held-out", "0.1"),
+        *("--threads", "1", "--workers", "1", *more),
+    ]
+
+
+def test_the_folder_explains_itself(model: Path, tokenizer: Path):
+    record = json.loads((model / "kobert_kit.json").read_text())
+    assert record["stage"] == "pretrain" and record["seed"] == 0 and record["seconds"] > 0
+    assert {"torch", "transformers", "kiwipiepy", "kobert-kit"} <= record["versions"].keys()
+    assert record["settings"]["learning_rate"] > 0
+    assert set(record["inputs"]) == {"corpus", "tokenizer"}
+    assert record["results"]["steps"] == 24
+    rows = [json.loads(line) for line in (model / "metrics.jsonl").read_text().splitlines()]
+    assert rows[-1]["evaluation_loss"] == record["results"]["evaluation_loss"]
+    assert {path.name for path in model.iterdir()} == {
+        *("config.json", "model.safetensors", "kobert_kit.json", "plan.json", "metrics.jsonl"),
+        *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"),
+    }, "nothing else is left behind"
+
+
+def test_the_model_answers_in_a_process_without_kobert_kit(model: Path, tmp_path: Path):
+    program = (
+        "import sys; from transformers import pipeline, AutoModelForMaskedLM\n"
+        "fill = pipeline('fill-mask', sys.argv[1])\n"
+        "answers = fill('고양이는 공원에서 [MASK].')\n"
+        "assert len(answers) == 5 and all(0 <= a['score'] <= 1 for a in answers)\n"
+        "assert not any('kobert' in name for name in sys.modules)\n"
+        "print(type(fill.model).__name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(model)], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "BertForMaskedLM", done.stderr
+
+
+def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokenizer: Path):
+    """The reported loss, computed again from the saved folder by the library's own head."""
+    from transformers import AutoModelForMaskedLM
+
+    from kobert_kit.pretrain.prepare import PrepareSettings, prepare
+    from kobert_kit.pretrain.run import build_objective
+
+    work = model.parent / "again"
+    prepare([corpus], work, PrepareSettings(tokenizer, "morpheme", 0.1, 1))
+    objective = build_objective(work, tokenizer, SETTINGS)
+    bert = AutoModelForMaskedLM.from_pretrained(model).eval()
+    total, count = 0.0, 0
+    with torch.inference_mode():
+        for batch in objective.evaluation_batches:
+            labels = torch.full_like(batch.input_ids, -100)
+            labels.view(-1)[batch.positions] = batch.labels
+            loss = bert(batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
+            total, count = total + loss.item() * batch.weight, count + batch.weight
+    reported = json.loads((model / "kobert_kit.json").read_text())["results"]["evaluation_loss"]
+    assert total / count == pytest.approx(reported, abs=1e-4)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4])
+def test_a_killed_run_ends_with_the_same_weights(
+    delay: float, model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
+):
+    output = tmp_path / "model"
+    run = command(corpus, tokenizer, output, "--save-minutes", "0")
+    process = subprocess.Popen(run, stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while not list((output / "checkpoints").glob("step-*")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(delay)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    again = subprocess.run(run, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    ours, whole = weights(output), weights(model)
+    assert all(torch.equal(ours[name], whole[name]) for name in whole)
+
+
+def test_the_same_command_on_a_finished_run_does_nothing(
+    model: Path, corpus: Path, tokenizer: Path
+):
+    before = (model / "model.safetensors").stat().st_mtime_ns
+    said: list[str] = []
+    pretrain([corpus], tokenizer, model, SETTINGS, MACHINE, said.append)
+    assert "finished already" in said[0]
+    assert (model / "model.safetensors").stat().st_mtime_ns == before
+    other = PretrainSettings("tiny", steps=25, batch_size=4, length=32, held_out_share=0.1)
+    with pytest.raises(UsageError, match="begun with steps 24, now asked for 25"):
+        pretrain([corpus], tokenizer, model, other, MACHINE, said.append)
+
+
+def test_another_kiwi_is_refused(corpus: Path, tokenizer: Path, tmp_path: Path):
+    import shutil
+
+    other = tmp_path / "vocab"
+    shutil.copytree(tokenizer, other)
+    record = json.loads((other / "kobert_kit.json").read_text())
+    record["versions"]["kiwipiepy"] = "0.1.0"
+    (other / "kobert_kit.json").write_text(json.dumps(record))
+    with pytest.raises(DataError, match=r"made with kiwipiepy 0\.1\.0"):
+        pretrain([corpus], other, tmp_path / "model", SETTINGS, MACHINE, print)
+    assert not (tmp_path / "model").exists()
+
+
+def test_folders_that_are_something_else(corpus: Path, tokenizer: Path, tmp_path: Path):
+    with pytest.raises(DataError, match="not a finished tokenizer folder"):
+        pretrain([corpus], tmp_path, tmp_path / "model", SETTINGS, MACHINE, print)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("소중한 글")
+    with pytest.raises(UsageError, match=r"--output .*holds something else \(thesis.txt"):
+        pretrain([corpus], tokenizer, tmp_path / "mine", SETTINGS, MACHINE, print)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_special_tokens_in_the_corpus_are_text(tokenizer: Path, tmp_path: Path):
+    from kobert_kit.pretrain.prepare import PrepareSettings, prepare
+    from kobert_kit.pretrain.prepared import open_shards
+
+    path = tmp_path / "literal.txt"
+    path.write_text("[MASK]는 글자다 [CLS] [SEP] [PAD]")
+    prepare([path], tmp_path / "work", PrepareSettings(tokenizer, "morpheme", 0.0, 1))
+    (shard,) = open_shards(tmp_path / "work")
+    special = {0, 2, 3, 4}  # [PAD] [CLS] [SEP] [MASK]; [UNK] is allowed
+    assert len(shard.ids) > 8 and not special & set(shard.ids.tolist())
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--steps", "5", "--minutes", "1"], "--steps or --minutes"),
+        (["--length", "4"], "--length 4"),
+        (["--mask-ratio", "1.5"], "--mask-ratio"),
+    ],
+)
+def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path):
+    run = [*command(corpus, tokenizer, tmp_path / "model"), *options]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 2 and message in done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "model").exists()
