@@ -64,6 +64,7 @@ def read_record(folder: Path, stage: str) -> Record:
     Raises:
         DataError: the folder has no record (unfinished or foreign), or another stage's.
     """
+    check_finished(folder)
     path = folder / RECORD_NAME
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -130,10 +131,12 @@ def claim_output(folder: Path, stage: str) -> bool:
         folder.mkdir(parents=True, exist_ok=True)
         held = sorted(entry.name for entry in folder.iterdir())
         marker = folder / _marker(stage)
+        if marker.name in held:
+            return False
         if RECORD_NAME in held:
             read_record(folder, stage)
             return True
-        if held and marker.name not in held:
+        if held:
             raise DataError("foreign")
         marker.touch()
     except OSError as error:
@@ -156,6 +159,13 @@ def finish_output(folder: Path, record: Record) -> None:
     """Write the record and take the unfinished marker away: the folder is whole now."""
     write_record(folder, record)
     (folder / _marker(record.stage)).unlink(missing_ok=True)
+
+
+def check_finished(folder: Path) -> None:
+    """Raises DataError where a stage has begun to write ``folder`` and has not finished."""
+    for marker in folder.glob(_marker("*")):
+        stage = marker.name.split(".")[1]
+        raise DataError(f"{folder}: unfinished; run the same {stage} command again to finish it")
 
 
 def _marker(stage: str) -> str:

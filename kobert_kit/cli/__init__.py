@@ -77,13 +77,20 @@ def main(arguments: list[str] | None = None) -> Any:
     except (click.Abort, KeyboardInterrupt):
         click.echo("\nstopped; the same command continues or starts again", err=True)
         sys.exit(130)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except Exception as error:
+        if not _is_disk_full(error):
             raise
-        where = f" ({error.filename})" if error.filename else ""
         click.echo(
-            f"error: no space left on the disk{where}; nothing half-written is left to be read "
-            "as whole. Free some space and run the same command again",
+            f"error: the disk is full ({error}). Nothing half-written is left to be read as "
+            "whole; free some space and run the same command again",
             err=True,
         )
         sys.exit(1)
+
+
+def _is_disk_full(error: Exception) -> bool:
+    """Also where a library in Rust reports it in words only."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return getattr(error, "errno", None) in full or any(
+        f"(os error {number})" in str(error) for number in full
+    )

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTok
 from transformers.utils import logging as transformers_logging
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.records import RECORD_NAME, fingerprint_files, read_record
+from kobert_kit.records import RECORD_NAME, check_finished, fingerprint_files, read_record
 from kobert_kit.tasks.task import SentenceTask
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
@@ -62,6 +62,7 @@ def open_model_folder(path: Path) -> ModelFolder:
             f"--model {path}: no config.json, so this is no finished model folder; name the "
             "--output of a finished `kobert-kit pretrain`"
         )
+    check_finished(path)
     ours = (path / RECORD_NAME).exists()
     recorded = read_record(path, "pretrain").inputs.get("tokenizer") if ours else None
     if ours and recorded != tokenizer_fingerprint(path):

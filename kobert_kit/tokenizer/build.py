@@ -16,7 +16,7 @@ from kobert_kit.corpus.files import find_files, fingerprint, total_bytes
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
-from kobert_kit.records import RECORD_NAME, Record, claim_output, finish_output, versions
+from kobert_kit.records import Record, claim_output, finish_output, reopen_output, versions
 from kobert_kit.tokenizer.counting import analyse_eojeols, count_eojeols
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS, write_tokenizer
 from kobert_kit.tokenizer.loading import STAGE
@@ -111,7 +111,7 @@ def build_vocab(
     entries = train_wordpiece(
         pieces, entries, settings.vocab_size - len(SPECIAL_TOKENS), settings.min_frequency
     )
-    (output / RECORD_NAME).unlink(missing_ok=True)  # what is there is no longer whole
+    reopen_output(output, STAGE)
     tokenizer = write_tokenizer(output, entries, alphabet)
     report = BuildReport(
         reading=reading,

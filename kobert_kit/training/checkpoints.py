@@ -7,6 +7,7 @@ aside and renamed. The newest two are kept, so that a damaged one costs one inte
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -40,7 +41,9 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
-        torch.save(checkpoint.state, temporary / "state.pt")
+        packed = io.BytesIO()  # written by us, so that a full disk is an OSError
+        torch.save(checkpoint.state, packed)
+        (temporary / "state.pt").write_bytes(packed.getbuffer())
         sync_path(temporary / "state.pt")
         plain = {
             "step": checkpoint.step,

@@ -1,0 +1,74 @@
+"""The command line: quick help, exit codes, and one line for everything that goes wrong."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = ("quickstart", "build-vocab", "pretrain", "klue")
+
+
+def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kobert_kit", *arguments], capture_output=True, text=True, **options
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_reads_like_documentation_and_imports_nothing_heavy(arguments):
+    program = (
+        "import sys\nfrom kobert_kit.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit as e: assert not e.code\n"
+        "heavy = {'torch', 'transformers', 'tokenizers', 'kiwipiepy', 'datasets', 'numpy',"
+        " 'pyarrow', 'accelerate'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Usage: kobert-kit" in done.stdout
+    if arguments == ["--help"]:
+        assert all(name in done.stdout for name in COMMANDS)
+    else:
+        assert "Example" in done.stdout
+
+
+def test_a_command_that_does_not_exist():
+    done = run("pretrian")
+    assert done.returncode == 2 and "pretrian" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_missing_corpus_is_named(tmp_path: Path):
+    done = run("build-vocab", str(tmp_path / "none.txt"), "--output", str(tmp_path / "vocab"))
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and "none.txt" in done.stderr
+    assert not (tmp_path / "vocab").exists()
+
+
+def test_an_empty_corpus_is_a_data_error(tmp_path: Path):
+    (tmp_path / "empty.txt").write_text(" \n\n")
+    done = run("build-vocab", str(tmp_path / "empty.txt"), "--output", str(tmp_path / "vocab"))
+    assert done.returncode == 1
+    assert "error: " in done.stderr and "empty.txt" in done.stderr
+
+
+def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
+    """A limit on the size of files fails a write as a full disk does."""
+    corpus = tmp_path / "text.txt"
+    corpus.write_text("고양이가 햇볕 아래에서 낮잠을 잔다.\n\n" * 300)
+
+    def limit_file_size() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    arguments = ("build-vocab", str(corpus), "--vocab-size", "400", "--workers", "1")
+    done = run(*arguments, "--output", str(tmp_path / "v"), preexec_fn=limit_file_size)
+    assert done.returncode == 1 and "the disk is full" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "v" / "kobert_kit.json").exists()
+    done = run(*arguments, "--output", str(tmp_path / "v"))
+    assert done.returncode == 0, "the same command works once there is space"
