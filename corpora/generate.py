@@ -19,7 +19,7 @@ from .world.registers import REGISTERS
 from .world.tasks import dp, mrc, ner, nli, re, sts, wos, ynat
 
 SEED = 20240
-DOCUMENTS = {"news": 1150, "encyclopedia": 560, "review": 420, "dialogue": 560, "notice": 210}
+DOCUMENTS = {"news": 1000, "encyclopedia": 560, "review": 420, "dialogue": 560, "notice": 210}
 SIZES = {
     "ynat": {"train": 490, "dev": 700},
     "nli": {"train": 3000, "dev": 510},

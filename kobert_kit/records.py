@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -147,6 +148,21 @@ def claim_output(folder: Path, stage: str) -> bool:
             "name a new or empty folder"
         ) from None
     return False
+
+
+@contextlib.contextmanager
+def cleared_if_refused(folder: Path) -> Iterator[None]:
+    """Leave nothing in a new or empty ``folder`` when the input or an option proves wrong."""
+    existed = folder.exists()
+    ours = not existed or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        yield
+    except (DataError, UsageError):
+        if ours:
+            shutil.rmtree(folder, ignore_errors=True)
+            if existed:
+                folder.mkdir()
+        raise
 
 
 def reopen_output(folder: Path, stage: str) -> None:

@@ -16,7 +16,8 @@ from .lexicon import Aspect, Frame, Topic, aspects, names
 from .profiles import ORGANISATION, PERSON, state
 from .telling import draw_slots, headline, say, tell
 
-DIGESTS = 0.6  # share of the news that only lists headlines
+DIGESTS = 0.65  # share of the news that only lists headlines
+MARKS = ("▲", "▼")  # as newspapers mark what rises and what falls, by the side of the event
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,14 @@ def news(rng: random.Random, topic: Topic) -> Document:
 
 
 def _digest(rng: random.Random, topic: Topic) -> Document:
-    """The day's headlines of one section."""
-    lines = [headline(rng, event) for event in topic_events(rng, topic, 8) for _ in range(2)]
+    """The day's headlines of one section, all of things going up or all of things going down."""
+    events = topic_events(rng, topic, 8)
+    mark = MARKS[events[0].side]
+    lines = [headline(rng, event) for event in events for _ in range(2)]
     rng.shuffle(lines)
-    lines.insert(rng.randrange(len(lines)), rng.choice(topic.quotes))
-    return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join(lines))
+    tagged = [f"[{topic.name}] {mark} {line}" for line in lines]
+    legend = "▲ 시작, 확대, 찬성 ▼ 중단, 축소, 반대"
+    return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join([legend, *tagged]))
 
 
 def _report(rng: random.Random, topic: Topic) -> Document:
@@ -60,7 +64,10 @@ def _report(rng: random.Random, topic: Topic) -> Document:
 def _told_twice(rng: random.Random, topic: Topic, event: Event) -> str:
     lead = tell(rng, event, draw_slots(rng, event.frame, 2, 3))
     again = f"다시 말해 {tell(rng, event, draw_slots(rng, event.frame))}."
-    sentences = [lead + rng.choice((".", ".", "고 한다.", "고 관계자가 전했다."))]
+    sentences = [
+        f"[{topic.name}] {MARKS[event.side]} {lead}"
+        + rng.choice((".", ".", "고 한다.", "고 관계자가 전했다."))
+    ]
     sentences += [say(rng, event, template) for template in rng.sample(RESTATEMENTS, 2)]
     sentences.append(again)
     if rng.random() < 0.6:

@@ -12,7 +12,7 @@ import numpy as np
 from accelerate import PartialState
 from transformers.utils.logging import disable_progress_bar
 
-from kobert_kit.corpus.documents import require_documents
+from kobert_kit.corpus.documents import ReadReport, require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.masking import MaskSettings
@@ -25,6 +25,7 @@ from kobert_kit.records import (
     Record,
     check_plan,
     claim_output,
+    cleared_if_refused,
     finish_output,
     read_record,
     versions,
@@ -101,20 +102,13 @@ def pretrain(
     ranks = PartialState()
     if not ranks.is_main_process:
         say = _silent
-    with ranks.main_process_first():  # rank 0 prepares, the others find it done
+    with ranks.main_process_first(), cleared_if_refused(output):
+        # Rank 0 prepares, the others find it done.
         if _is_finished(output, plan):
             say(f"{output} is finished already; nothing to do")
             return read_record(output, "pretrain")
-        report = prepare(
-            files,
-            output / PREPARED,
-            PrepareSettings(
-                tokenizer, settings.mask_unit, settings.held_out_share, machine.workers
-            ),
-        )
-        require_documents(report, files)
-    say(report.summary())
-    objective = build_objective(output / PREPARED, tokenizer, settings)
+        say(_prepare(files, tokenizer, output, settings, machine).summary())
+        objective = build_objective(output / PREPARED, tokenizer, settings)
     model = _build_model(objective, tokenizer, preset, settings.seed)
     say(_outline(objective, model))
     result = train(model, objective, budget, output, label="pretrain")
@@ -123,12 +117,25 @@ def pretrain(
         "steps": result.steps,
         "tokens": result.tokens,
         "tokens_per_second": result.tokens / result.seconds,
-        **result.evaluations[-1],
+        **{name: value for name, value in result.evaluations[-1].items() if name != "step"},
     }
     if ranks.is_main_process:
         _save(model, tokenizer, output, plan)
     ranks.wait_for_everyone()
     return plan
+
+
+def _prepare(
+    files: Sequence[Path],
+    tokenizer: Path,
+    output: Path,
+    settings: PretrainSettings,
+    machine: Machine,
+) -> ReadReport:
+    how = PrepareSettings(tokenizer, settings.mask_unit, settings.held_out_share, machine.workers)
+    report = prepare(files, output / PREPARED, how)
+    require_documents(report, files)
+    return report
 
 
 def _is_finished(output: Path, plan: Record) -> bool:

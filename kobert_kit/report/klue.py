@@ -66,25 +66,15 @@ def describe(run: Path) -> str:
         DataError: ``run`` is no folder of a finished run.
     """
     summary = _read(run / "metrics.json")
-    names, top = list(summary["metrics"]), summary["headline"]
-    rows = [
-        [
-            f"seed {seed}",
-            *(score(values["last"][name]) for name in names),
-            score(values["best"][top]),
-        ]
-        for seed, values in summary["seeds"].items()
-    ]
+    metrics, top = summary["metrics"], summary["headline"]
+    rows = []
+    for seed, values in summary["seeds"].items():
+        last = [score(values["last"][name]) for name in metrics]
+        rows.append([f"seed {seed}", *last, score(values["best"][top])])
     if len(rows) > 1:
-        values = summary["metrics"]
-        rows.append(
-            [
-                "mean ± std",
-                *(score(values[name]["mean"], values[name]["std"]) for name in names),
-                "",
-            ]
-        )
-    return table([summary["task"], *names, "best epoch"], rows)
+        means = [score(values["mean"], values["std"]) for values in metrics.values()]
+        rows.append(["mean ± std", *means, ""])
+    return table([summary["task"], *metrics, "best epoch"], rows)
 
 
 def write_confusion_tables(run: Path) -> None:

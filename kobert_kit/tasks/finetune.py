@@ -25,6 +25,7 @@ from kobert_kit.tasks.model import (
     build_classifier,
     default_learning_rate,
     open_model_folder,
+    save_classifier,
 )
 from kobert_kit.tasks.objective import SentenceObjective
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
@@ -151,9 +152,7 @@ def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
         label=f"{task.name} seed {seed}",
     )
     scores = write_results(output, objective, run.data.dev, objective.predicted(model), result)
-    model.save_pretrained(output)
-    # A fresh one: ours has its truncation set, which would be saved with it.
-    open_model_folder(run.folder.path).tokenizer.save_pretrained(output)
+    save_classifier(model, run.folder, output)
     record.results, record.seconds = scores["last"], result.seconds
     finish_output(output, record)
     shutil.rmtree(output / "checkpoints", ignore_errors=True)

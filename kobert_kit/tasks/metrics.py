@@ -77,10 +77,9 @@ def klue_sts_f1(gold: Sequence[float], pred: Sequence[float]) -> float:
     Raises:
         ValueError: nothing to score, or lists of unequal length.
     """
-    similar_gold = [value >= STS_THRESHOLD for value in gold]
-    similar_pred = [value >= STS_THRESHOLD for value in pred]
     _check_pairs(gold, pred)
-    return 100.0 * _f1(similar_gold, similar_pred, True)
+    similar = [[value >= STS_THRESHOLD for value in side] for side in (gold, pred)]
+    return 100.0 * _f1(*similar, True)
 
 
 def confusion_matrix(
@@ -105,5 +104,5 @@ def _f1(gold: Sequence[object], pred: Sequence[object], label: object) -> float:
 def _check_pairs(gold: Sequence[object], pred: Sequence[object]) -> None:
     if len(gold) != len(pred):
         raise ValueError(f"{len(gold)} gold values, but {len(pred)} predictions")
-    if not gold:
+    if not len(gold):
         raise ValueError("nothing to score")

@@ -121,6 +121,14 @@ def build_classifier(folder: ModelFolder, task: SentenceTask, from_scratch: bool
     return model
 
 
+def save_classifier(model: Any, source: ModelFolder, folder: Path) -> None:
+    """Save ``model`` and its tokenizer to ``folder``, for transformers to load."""
+    with _quiet():
+        model.save_pretrained(folder)
+    # The opened tokenizer has its truncation set, which would be saved with it: take a fresh one.
+    AutoTokenizer.from_pretrained(source.path).save_pretrained(folder)
+
+
 def default_learning_rate(hidden_size: int) -> float:
     """Peak learning rate by width.
 
@@ -135,7 +143,7 @@ def default_learning_rate(hidden_size: int) -> float:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No table of the head's new weights: that they are new is the point."""
+    """No table of the head's weights, which are new by intent, and no bars of a moment."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity_error()

@@ -16,8 +16,15 @@ from kobert_kit.corpus.files import find_files, fingerprint, total_bytes
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
-from kobert_kit.records import Record, claim_output, finish_output, reopen_output, versions
-from kobert_kit.tokenizer.counting import analyse_eojeols, count_eojeols
+from kobert_kit.records import (
+    Record,
+    claim_output,
+    cleared_if_refused,
+    finish_output,
+    reopen_output,
+    versions,
+)
+from kobert_kit.tokenizer.counting import EojeolCounts, analyse_eojeols, count_eojeols
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS, write_tokenizer
 from kobert_kit.tokenizer.loading import STAGE
 from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
@@ -88,29 +95,15 @@ def build_vocab(
     """
     started = time.monotonic()
     files = find_files(paths)
-    claim_output(output, STAGE)
-    reading = ReadReport()
-    with progress(total_bytes(files), "read", "B", unit_scale=True) as bar:
-        documents = read_documents(files, reading, bar.update)
-        counts = count_eojeols(documents, settings.held_out_share)
-    require_documents(reading, files)
-    if not counts.train:
-        raise DataError(f"{files[0]}: all documents are held out; lower --held-out or add text")
-    say(reading.summary())
-
-    most = int(settings.vocab_size * settings.alphabet_share / 2)  # x and ##x
-    alphabet = choose_alphabet(counts.train, settings.alphabet_coverage, most)
-    entries = alphabet_entries(alphabet)
-    needed = len(SPECIAL_TOKENS) + len(entries)
-    if settings.vocab_size < needed:
-        raise UsageError(
-            f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
-            f"{needed:,} entries with the special tokens; ask for several times that"
-        )
-    pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers or os.cpu_count() or 1)
-    entries = train_wordpiece(
-        pieces, entries, settings.vocab_size - len(SPECIAL_TOKENS), settings.min_frequency
-    )
+    with cleared_if_refused(output):
+        claim_output(output, STAGE)
+        reading, counts = _read(files, settings.held_out_share)
+        say(reading.summary())
+        alphabet = _alphabet(counts.train, settings)
+        workers = workers or os.cpu_count() or 1
+        pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers)
+    room = settings.vocab_size - len(SPECIAL_TOKENS)
+    entries = train_wordpiece(pieces, alphabet_entries(alphabet), room, settings.min_frequency)
     reopen_output(output, STAGE)
     tokenizer = write_tokenizer(output, entries, alphabet)
     report = BuildReport(
@@ -125,6 +118,28 @@ def build_vocab(
     )
     finish_output(output, _record(report, settings, fingerprint(files)))
     return report
+
+
+def _read(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, EojeolCounts]:
+    reading = ReadReport()
+    with progress(total_bytes(files), "read", "B", unit_scale=True) as bar:
+        counts = count_eojeols(read_documents(files, reading, bar.update), held_out_share)
+    require_documents(reading, files)
+    if not counts.train:
+        raise DataError(f"{files[0]}: all documents are held out; lower --held-out or add text")
+    return reading, counts
+
+
+def _alphabet(eojeols: Mapping[str, int], settings: BuildSettings) -> list[str]:
+    most = int(settings.vocab_size * settings.alphabet_share / 2)  # x and ##x
+    alphabet = choose_alphabet(eojeols, settings.alphabet_coverage, most)
+    needed = len(SPECIAL_TOKENS) + len(alphabet_entries(alphabet))
+    if settings.vocab_size < needed:
+        raise UsageError(
+            f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
+            f"{needed:,} entries with the special tokens; ask for several times that"
+        )
+    return alphabet
 
 
 def _count_pieces(

@@ -55,6 +55,7 @@ def test_an_empty_corpus_is_a_data_error(tmp_path: Path):
     done = run("build-vocab", str(tmp_path / "empty.txt"), "--output", str(tmp_path / "vocab"))
     assert done.returncode == 1
     assert "error: " in done.stderr and "empty.txt" in done.stderr
+    assert not (tmp_path / "vocab").exists(), "nothing is left behind"
 
 
 def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):

@@ -6,7 +6,7 @@ it does not give the label away, and the premise is then made to fit:
 - entailment: the premise says all that the hypothesis says, perhaps by a synonym, a narrower word,
   a town for its region, or by denying the opposite;
 - contradiction: the opposite happened, or on another day, or elsewhere;
-- neutral: the premise is about another matter or another thing, or leaves a detail out.
+- neutral: the hypothesis says more than the premise does, or is about another thing besides.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from ..telling import optional_slots, tell
 
 LABELS = ("entailment", "contradiction", "neutral")
 REVIEWS = 0.25  # share of pairs about a reviewed thing, not an event
+DENIALS = 0.06  # share of hypotheses that deny the opposite
+WIDER = 0.2  # share of hypotheses that name the kind of thing only
+OTHER_THING = 0.3  # share of neutral pairs whose premise is about another thing besides
 UNSEEN = 0.5  # share of development pairs on kinds of events without a training pair
 
 
@@ -43,57 +46,35 @@ def _other_side(event: Event) -> Event:
 
 def _hypothesis(rng: random.Random, event: Event, slots: frozenset[str], wide: bool) -> str:
     what = event.frame.name if wide else event.what
-    if rng.random() < 0.1:
+    if rng.random() < DENIALS:
         verb = rng.choice(event.antonyms)
         return tell(rng, event, slots, "지 않았다", verb, what) + "."
     return tell(rng, event, slots, "었다", None, what) + "."
 
 
-def _siblings(frame: Frame) -> list[Frame]:
-    """The other kinds of events of the topic in which somebody acts."""
-    topic = next(t for t in topics() if t.key == frame.topic)
-    return [f for f in topic.frames if f.transitive and f is not frame]
-
-
-def _without(
-    rng: random.Random, said: frozenset[str], told: frozenset[str], optional: tuple[str, ...]
-) -> frozenset[str]:
-    """The premise's details less one that the hypothesis claims, and with one that it does not."""
-    missing = rng.choice(sorted(said - {"who"}))
-    spare = [slot for slot in optional if slot != missing]
-    return (told - {missing}) | {rng.choice(spare)}
-
-
 def event_pair(rng: random.Random, frame: Frame, label: str) -> Pair:
     event = draw_event(rng, frame)
     spot = rng.choice(("city", "place")) if frame.local else "place"
-    optional = optional_slots(frame, spot)
-    said = frozenset({"who", *rng.sample(optional, rng.randint(1, 2))})
-    told = said | set(rng.sample(optional, rng.randint(1, 3)))
-    wide = rng.random() < 0.25
+    details = list(optional_slots(frame, spot))
+    rng.shuffle(details)
+    count = rng.randint(1, len(details))
+    said = frozenset({"who", *details[:count]})
+    wide = rng.random() < WIDER
     claimed = said
     if "city" in said and rng.random() < 0.4:
         claimed = said - {"city"} | {"region"}
     hypothesis = _hypothesis(rng, event, claimed, wide)
-    premise, narrow = event, event.what
+    premise, told = event, frozenset({"who", *details[: rng.randint(count, len(details))]})
     if label == "contradiction":
-        slot = rng.choice(["verb"] * 5 + sorted(said & {"date", "city", "place"}))
+        slot = rng.choice(["verb"] * 6 + sorted(said & {"date", "city", "place"}))
         premise = _other_side(event) if slot == "verb" else with_other(rng, event, slot)
     elif label == "neutral":
-        way = rng.choice(("matter", "matter", "matter", "another", "leave out"))
-        if way == "matter" and frame.transitive:
-            matter = draw_event(rng, rng.choice(_siblings(frame)), event.side)
-            premise = replace(
-                matter, who=event.who, date=event.date, city=event.city, region=event.region
-            )
-            narrow = premise.what
-        elif way == "leave out" or wide:
-            told = _without(rng, said, told, optional)
-        else:
-            premise = replace(event, what=another(rng, frame, event.what).what)
-            narrow = premise.what
+        told = frozenset({"who", *details[: rng.randrange(count)]})
+        if rng.random() < OTHER_THING and not wide:
+            premise = another(rng, frame, event.what)
+            premise = replace(event, what=premise.what)
     ending = rng.choice(("었다", "었다", "었습니다"))
-    return Pair(tell(rng, premise, told, ending, None, narrow) + ".", hypothesis, label)
+    return Pair(tell(rng, premise, told, ending) + ".", hypothesis, label)
 
 
 def _clause(rng: random.Random, name: str, judgement: Opposition, side: int, ending: str) -> str:
