@@ -43,14 +43,12 @@ def news(rng: random.Random, topic: Topic) -> Document:
 
 
 def _digest(rng: random.Random, topic: Topic) -> Document:
-    """The day's headlines of one section, all of things going up or all of things going down."""
-    events = topic_events(rng, topic, 8)
-    mark = MARKS[events[0].side]
-    lines = [headline(rng, event) for event in events for _ in range(2)]
-    rng.shuffle(lines)
-    tagged = [f"[{topic.name}] {mark} {line}" for line in lines]
+    """The day's headlines of one section, each marked as going up or down."""
+    events = [*topic_events(rng, topic, 8), *topic_events(rng, topic, 8)]
+    rng.shuffle(events)
     legend = "▲ 시작, 확대, 찬성 ▼ 중단, 축소, 반대"
-    return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join([legend, *tagged]))
+    lines = [f"[{topic.name}] {MARKS[event.side]} {headline(rng, event)}" for event in events]
+    return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join([legend, *lines]))
 
 
 def _report(rng: random.Random, topic: Topic) -> Document:
@@ -202,6 +200,12 @@ QUESTIONS = (
 WHO = ("누가 {o:을} {v:었나요}?", "{w:이} {u:었어요}.")
 
 
+REACTIONS = (
+    ("반가운 소식이네요.", "잘된 일이네요.", "기대가 커요."),
+    ("아쉬운 소식이네요.", "걱정스러운 일이네요.", "마음이 무거워요."),
+)
+
+
 def dialogue(rng: random.Random, topic: Topic) -> Document:
     """Two people talk over the day's events; the answers repeat the facts in other words."""
     one, two = rng.sample(names("given"), 2)
@@ -214,6 +218,7 @@ def dialogue(rng: random.Random, topic: Topic) -> Document:
         for question, answer in rng.sample(asked, 2):
             lines.append(f"{one}: {say(rng, event, question)}")
             lines.append(f"{two}: {say(rng, event, answer)}")
+        lines.append(f"{one}: {rng.choice(REACTIONS[event.side])}")
     lines.append(f"{one}: “{rng.choice(topic.quotes)}”라는 말이 떠오르네요. 알려 줘서 고마워요.")
     return Document(f"{events[0].what} 이야기", "\n".join(lines))
 

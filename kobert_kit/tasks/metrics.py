@@ -78,8 +78,10 @@ def klue_sts_f1(gold: Sequence[float], pred: Sequence[float]) -> float:
         ValueError: nothing to score, or lists of unequal length.
     """
     _check_pairs(gold, pred)
-    similar = [[value >= STS_THRESHOLD for value in side] for side in (gold, pred)]
-    return 100.0 * _f1(*similar, True)
+    similar_gold, similar_pred = (
+        [value >= STS_THRESHOLD for value in side] for side in (gold, pred)
+    )
+    return 100.0 * _f1(similar_gold, similar_pred, True)
 
 
 def confusion_matrix(

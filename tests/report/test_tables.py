@@ -98,5 +98,5 @@ def test_confusion_tables_stand_beside_their_counts(tmp_path):
 
 
 def test_a_run_that_is_not_finished(tmp_path):
-    with pytest.raises(DataError, match="no metrics.json; the run is not finished"):
+    with pytest.raises(DataError, match=r"no metrics.json; the run is not finished"):
         describe(tmp_path)

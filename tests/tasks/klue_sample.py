@@ -19,6 +19,7 @@ TOPICS = {
     "스포츠": "축구 결승 우승",
 }
 FOODS = ["김밥", "국수", "만두", "떡", "죽"]
+DEGREES = ["안", "못", "덜", "조금", "거의", "다"]
 DAYS = ["아침", "점심", "저녁", "어제", "오늘"]
 
 
@@ -46,14 +47,12 @@ def nli_records(count: int, start: int = 0) -> list[dict]:
 def sts_records(count: int, start: int = 0) -> list[dict]:
     records = []
     for number in range(start, start + count):
-        score = number % 6
-        shared, other = FOODS[number % 5], FOODS[(number + 1) % 5]
-        words = [shared] * score + [other] * (5 - score)
+        score, food = number % 6, FOODS[number % 5]
         records.append(
             {
                 "guid": f"sts-{number}",
-                "sentence1": " ".join([shared] * 5),
-                "sentence2": " ".join(words),
+                "sentence1": f"{food} 을 먹었다",
+                "sentence2": f"{food} 을 {DEGREES[score]} 먹었다",
                 "labels": {"label": score, "real-label": score * 1.0, "binary-label": score >= 3},
             }
         )
@@ -121,6 +120,7 @@ def write_model(folder: Path, **changes) -> Path:
         "max_position_embeddings": 64,
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
+        "initializer_range": 0.1,  # learns within seconds
     }
     torch.manual_seed(0)
     BertForMaskedLM(BertConfig(**(values | changes))).save_pretrained(folder)

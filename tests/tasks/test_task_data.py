@@ -77,7 +77,7 @@ def test_a_hub_label_without_a_name():
 def test_offline(monkeypatch, tmp_path):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
-    with pytest.raises(DataError, match="klue/nli could not be loaded.*--data-dir"):
+    with pytest.raises(DataError, match=r"klue/nli could not be loaded.*--data-dir"):
         load_hub(NLI)
 
 
