@@ -22,7 +22,7 @@ SEED = 20240
 DOCUMENTS = {"news": 1000, "encyclopedia": 560, "review": 420, "dialogue": 560, "notice": 210}
 SIZES = {
     "ynat": {"train": 490, "dev": 700},
-    "nli": {"train": 6000, "dev": 510},
+    "nli": {"train": 3600, "dev": 510},
     "sts": {"train": 1500, "dev": 300},
     "re": {"train": 400, "dev": 120},
     "ner": {"train": 300, "dev": 100},

@@ -43,11 +43,13 @@ def news(rng: random.Random, topic: Topic) -> Document:
 
 
 def _digest(rng: random.Random, topic: Topic) -> Document:
-    """The day's headlines of one section, each marked as going up or down."""
-    events = [*topic_events(rng, topic, 8), *topic_events(rng, topic, 8)]
-    rng.shuffle(events)
+    """The day's headlines of one section, all of things going up or all of things going down."""
+    events = topic_events(rng, topic, 8)
+    mark = MARKS[events[0].side]
     legend = "▲ 시작, 확대, 찬성 ▼ 중단, 축소, 반대"
-    lines = [f"[{topic.name}] {MARKS[event.side]} {headline(rng, event)}" for event in events]
+    headlines = [headline(rng, event) for event in events for _ in range(2)]
+    rng.shuffle(headlines)
+    lines = [f"[{topic.name}] {mark} {line}" for line in headlines]
     return Document(f"{draw_date(rng)} {topic.name} 주요 기사", "\n".join([legend, *lines]))
 
 

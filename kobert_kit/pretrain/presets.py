@@ -26,7 +26,7 @@ class Preset:
 # sequences and no dropout leave the word-frequency plateau soonest (benchmarks/recipe.py).
 PRESETS = {
     "tiny": Preset(2, 128, 2, 64, 32, 3e-3, 0.05, 0.0),
-    "mini": Preset(4, 256, 4, 64, 32, 1.5e-3, 0.05, 0.0),
+    "mini": Preset(4, 256, 4, 64, 32, 1e-3, 0.05, 0.0),
     "small": Preset(6, 512, 8, 128, 64, 7e-4, 0.05, 0.1),
     "base": Preset(12, 768, 12, 128, 256, 2e-4, 0.06, 0.1),
     "large": Preset(24, 1024, 16, 128, 256, 1e-4, 0.06, 0.1),

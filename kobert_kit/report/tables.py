@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def score(mean: float | None, std: float | None = None) -> str:
-    """``71.23 ± 0.45``, without the second half for one seed; ``undefined`` for None."""
-    if mean is None:
+    """``71.23 ± 0.45``, without the second half for one seed; ``undefined`` for None or NaN."""
+    if mean is None or math.isnan(mean):
         return "undefined"
     return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"

@@ -47,7 +47,7 @@ def test_display_width(text, width):
 def test_scores():
     assert score(71.236, 0.449) == "71.24 ± 0.45"
     assert score(71.236) == "71.24"
-    assert score(None) == "undefined"
+    assert score(None) == score(float("nan")) == "undefined"
 
 
 def test_confusion_table_shows_counts_and_recall():

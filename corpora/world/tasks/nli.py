@@ -6,7 +6,7 @@ it does not give the label away, and the premise is then made to fit:
 - entailment: the premise says all that the hypothesis says, perhaps by a synonym, a narrower word,
   a town for its region, or by denying the opposite;
 - contradiction: the opposite happened, or on another day, or elsewhere;
-- neutral: the hypothesis says more than the premise does, or is about another thing besides.
+- neutral: the premise is about something else, or leaves out a detail of the hypothesis.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..facts import Event, another, draw_event, draw_place, with_other
+from ..facts import Event, draw_event, draw_place, with_other
 from ..korean import write
 from ..lexicon import Frame, Opposition, aspects, topics
 from ..telling import optional_slots, tell
@@ -25,7 +25,7 @@ REVIEWS = 0.1  # share of pairs about a reviewed thing, not an event
 AFFIRMED = 0.85  # share of hypotheses that something went ahead, whatever the label
 DENIALS = 0.06  # share of hypotheses that deny the opposite
 WIDER = 0.2  # share of hypotheses that name the kind of thing only
-OTHER_THING = 0.3  # share of neutral pairs whose premise is about another thing besides
+UNRELATED = 0.7  # share of neutral pairs whose premise is about another topic
 UNSEEN = 0.7  # share of development pairs on kinds of events without a training pair
 
 
@@ -53,27 +53,33 @@ def _hypothesis(rng: random.Random, event: Event, slots: frozenset[str], wide: b
     return tell(rng, event, slots, "었다", None, what) + "."
 
 
+def _elsewhere(rng: random.Random, frame: Frame) -> Frame:
+    """A kind of event of another topic."""
+    return rng.choice(rng.choice([t for t in topics() if t.key != frame.topic]).frames)
+
+
 def event_pair(rng: random.Random, frame: Frame, label: str) -> Pair:
     event = draw_event(rng, frame, side=int(rng.random() >= AFFIRMED))
     spot = rng.choice(("city", "place")) if frame.local else "place"
-    details = list(optional_slots(frame, spot))
-    rng.shuffle(details)
-    count = rng.randint(1, 2)
-    said = frozenset({"who", *details[:count]})
+    detail, spare, _ = rng.sample(optional_slots(frame, spot), 3)
+    said = frozenset({"who", detail})
     wide = rng.random() < WIDER
     claimed = said
     if "city" in said and rng.random() < 0.4:
         claimed = said - {"city"} | {"region"}
     hypothesis = _hypothesis(rng, event, claimed, wide)
-    premise, told = event, frozenset({"who", *details[: rng.randint(count, 2)]})
+    premise, told = event, said | ({spare} if rng.random() < 0.5 else set())
     if label == "contradiction":
         slot = rng.choice(["verb"] * 6 + sorted(said & {"date", "city", "place"}))
         premise = _other_side(event) if slot == "verb" else with_other(rng, event, slot)
     elif label == "neutral":
-        told = frozenset({"who", *details[: rng.randrange(count)]})
-        if rng.random() < OTHER_THING and not wide:
-            premise = another(rng, frame, event.what)
-            premise = replace(event, what=premise.what)
+        if rng.random() < UNRELATED:
+            premise = draw_event(rng, _elsewhere(rng, frame), event.side)
+            told = frozenset(
+                {"who", *rng.sample(optional_slots(premise.frame, "place"), len(told) - 1)}
+            )
+        else:
+            told = frozenset({"who"})
     ending = rng.choice(("었다", "었다", "었습니다"))
     return Pair(tell(rng, premise, told, ending) + ".", hypothesis, label)
 
