@@ -9,8 +9,8 @@ import click
 
 # Sizes at which two CPU cores need a few minutes and the sample's small world is learnt.
 VOCAB_SIZE = 6_000
-STEPS = 2_000
-EPOCHS = {"nli": 5, "ynat": 10}
+STEPS = 2_800
+EPOCHS = {"nli": 8, "ynat": 10}
 
 
 @click.command("quickstart")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import masked_loss
 from kobert_kit.pretrain.prepared import Shard
 from kobert_kit.pretrain.windows import cut_windows
+from kobert_kit.training.batch import TensorBatch
 
 EVALUATION_EPOCH = 1 << 40  # no training epoch gets there, so these masks are its own
 
@@ -26,8 +27,8 @@ class SpecialIds:
     pad: int
 
 
-@dataclass
-class MaskedBatch:
+@dataclass(kw_only=True)
+class MaskedBatch(TensorBatch):
     """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
     ``positions`` and ``labels`` (masked,): flat places in ``input_ids`` and the true ids there."""
 
@@ -35,19 +36,10 @@ class MaskedBatch:
     attention_mask: torch.Tensor | None
     positions: torch.Tensor
     labels: torch.Tensor
-    tokens: int
 
     @property
     def weight(self) -> int:
         return len(self.labels)
-
-    def to(self, device: torch.device) -> MaskedBatch:
-        moved: dict[str, Any] = {
-            name: value.to(device, non_blocking=True)
-            for name, value in vars(self).items()
-            if isinstance(value, torch.Tensor)
-        }
-        return replace(self, **moved)
 
 
 class Sequences:

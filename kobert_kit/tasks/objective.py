@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from torch.nn import functional as F
 from kobert_kit.tasks.batches import length_grouped_batches, sorted_batches
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.training.batch import TensorBatch
 
 EVALUATION_BATCH_SIZE = 64
 
 
-@dataclass
-class SentenceBatch:
+@dataclass(kw_only=True)
+class SentenceBatch(TensorBatch):
     """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
     ``token_type_ids`` likewise, or None where the model takes none; ``labels`` (batch,)."""
 
@@ -26,19 +27,10 @@ class SentenceBatch:
     attention_mask: torch.Tensor | None
     token_type_ids: torch.Tensor | None
     labels: torch.Tensor
-    tokens: int
 
     @property
     def weight(self) -> int:
         return len(self.labels)
-
-    def to(self, device: torch.device) -> SentenceBatch:
-        moved: dict[str, Any] = {
-            name: value.to(device, non_blocking=True)
-            for name, value in vars(self).items()
-            if isinstance(value, torch.Tensor)
-        }
-        return replace(self, **moved)
 
     def logits(self, model: nn.Module) -> torch.Tensor:
         """(batch, labels), or (batch, 1) for regression."""
