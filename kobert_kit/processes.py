@@ -1,25 +1,56 @@
-"""What every worker process does first."""
+"""Pools of worker processes that end with their parent."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from kobert_kit.errors import DataError
 
 
-def follow_parent() -> None:
+@contextlib.contextmanager
+def worker_pool(
+    workers: int, start_method: str, start: Callable[..., None], *arguments: Any
+) -> Iterator[ProcessPoolExecutor]:
+    """A pool whose processes each call ``start(*arguments)`` first.
+
+    Leaving the block drops the work that has not begun.
+
+    Raises:
+        DataError: a worker died, most likely because memory ran out.
+    """
+    context = multiprocessing.get_context(start_method)
+    pool = ProcessPoolExecutor(workers, context, _start, (start, arguments))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise DataError(
+            "a worker process died, most likely for lack of memory (each takes about 500 MB); "
+            "run with fewer --workers"
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _start(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Leave Ctrl-C to the parent process, and end with it, also when it is killed.
 
     A worker of a pool whose parent was killed would wait for work for ever.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
-    if parent is None:
-        return
+    assert parent is not None
 
     def watch() -> None:
         parent.join()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+    start(*arguments)

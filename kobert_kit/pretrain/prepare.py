@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
-from kobert_kit.processes import follow_parent
+from kobert_kit.processes import worker_pool
 
 CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
 SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
@@ -41,19 +42,41 @@ def prepare(files: Sequence[Path], folder: Path, settings: PrepareSettings) -> R
     """
     folder.mkdir(parents=True, exist_ok=True)
     report = ReadReport()
-    with progress(total_bytes(files), "encode", "B", unit_scale=True) as bar:
-        chunks = _chunks(read_documents(files, report, bar.update))
-        missing = (
-            (number, group)
-            for number, group in enumerate(_groups(chunks))
-            if not shard_path(folder, number).exists()
-        )
-        with ProcessPoolExecutor(
-            settings.workers, multiprocessing.get_context("spawn"), _start_worker, (settings,)
-        ) as pool:
-            for number, parts in _encode(pool, missing, ahead=2 * settings.workers):
-                write_shard(shard_path(folder, number), _join(parts))
+    bytes_read = 0
+
+    def advance(consumed: int) -> None:
+        nonlocal bytes_read
+        bytes_read += consumed
+
+    with (
+        progress(total_bytes(files), "encode", "B", unit_scale=True) as bar,
+        worker_pool(settings.workers, "spawn", _start_worker, settings) as pool,
+    ):
+
+        def work() -> Iterator[_Task]:
+            for place, chunk in enumerate(_chunks(read_documents(files, report, advance))):
+                number = place // SHARD_CHUNKS
+                if not shard_path(folder, number).exists():
+                    yield number, bytes_read, pool.submit(_encode_chunk, chunk)
+
+        for number, tasks in groupby(_ahead(work(), 3 * settings.workers), itemgetter(0)):
+            parts = []
+            for _, position, future in tasks:
+                parts.append(future.result())
+                bar.update(position - bar.n)
+            write_shard(shard_path(folder, number), _join(parts))
+        bar.update(bytes_read - bar.n)
     return report
+
+
+def _ahead(tasks: Iterator[_Task], count: int) -> Iterator[_Task]:
+    """Pass ``tasks`` on in order, begun ``count`` at a time: workers stay busy, memory flat."""
+    waiting: deque[_Task] = deque()
+    for task in tasks:
+        waiting.append(task)
+        if len(waiting) > count:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -69,31 +92,6 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield chunk
 
 
-def _groups(chunks: Iterator[list[Document]]) -> Iterator[list[list[Document]]]:
-    group: list[list[Document]] = []
-    for chunk in chunks:
-        group.append(chunk)
-        if len(group) == SHARD_CHUNKS:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-def _encode(
-    pool: ProcessPoolExecutor, groups: Iterator[tuple[int, list[list[Document]]]], ahead: int
-) -> Iterator[tuple[int, list[Shard]]]:
-    """Encode groups of chunks in order, with few chunks in memory at a time."""
-    waiting: deque[tuple[int, list[Future[Shard]]]] = deque()
-    for number, group in groups:
-        waiting.append((number, [pool.submit(_encode_chunk, chunk) for chunk in group]))
-        while len(waiting) * SHARD_CHUNKS > ahead + SHARD_CHUNKS:
-            ready, futures = waiting.popleft()
-            yield ready, [future.result() for future in futures]
-    for ready, futures in waiting:
-        yield ready, [future.result() for future in futures]
-
-
 def _join(parts: list[Shard]) -> Shard:
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     return Shard(
@@ -104,12 +102,12 @@ def _join(parts: list[Shard]) -> Shard:
     )
 
 
+_Task = tuple[int, int, "Future[Shard]"]  # number of the shard, bytes read so far, the result
 _worker: _Encoder
 
 
 def _start_worker(settings: PrepareSettings) -> None:
     global _worker
-    follow_parent()
     _worker = _Encoder(settings)
 
 

@@ -100,6 +100,12 @@ def pretrain(
         seed=settings.seed,
     )
     ranks = PartialState()
+    parts = ranks.num_processes * settings.accumulation
+    if preset.batch_size < parts:
+        raise UsageError(
+            f"--batch-size {preset.batch_size}: fewer sequences than processes x accumulation "
+            f"({parts})"
+        )
     if not ranks.is_main_process:
         say = _silent
     with ranks.main_process_first(), cleared_if_refused(output):

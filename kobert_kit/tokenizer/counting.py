@@ -6,23 +6,19 @@ alone gets the same boundaries as in its context nearly always.
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
 
 from kobert_kit.console import progress
 from kobert_kit.corpus.documents import Document
 from kobert_kit.corpus.holdout import is_held_out
-from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
-from kobert_kit.processes import follow_parent
+from kobert_kit.processes import worker_pool
 
 # About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
 MAX_DISTINCT = 6_000_000
@@ -72,20 +68,14 @@ def analyse_eojeols(
     """
     chunks = list(_chunks(eojeols))
     # Forking is not safe on macOS, and not there on Windows.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings,))
-    try:
-        with progress(len(eojeols), "analyse", "eojeol", unit_scale=True) as bar:
-            for chunk, cuts in zip(chunks, pool.map(_analyse_chunk, chunks), strict=True):
-                yield from zip(chunk, cuts, strict=True)
-                bar.update(len(chunk))
-    except BrokenProcessPool:
-        raise DataError(
-            "an analysing process died, most likely for lack of memory (each takes about 500 MB); "
-            "run with fewer --workers"
-        ) from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    method = "fork" if sys.platform == "linux" else "spawn"
+    with (
+        worker_pool(workers, method, _start_worker, settings) as pool,
+        progress(len(eojeols), "analyse", "eojeol", unit_scale=True) as bar,
+    ):
+        for chunk, cuts in zip(chunks, pool.map(_analyse_chunk, chunks), strict=True):
+            yield from zip(chunk, cuts, strict=True)
+            bar.update(len(chunk))
 
 
 def _chunks(eojeols: Sequence[str]) -> Iterator[list[str]]:
@@ -99,7 +89,6 @@ _split: Callable[[str], Cuts]
 
 def _start_worker(settings: KiwiSettings) -> None:
     global _split
-    follow_parent()
     _split = Splitter(settings).split_eojeol
 
 
