@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-# Points by which the pretrained model beats (from scratch, majority class). Seen over three
-# seeds: see the README.
-MARGINS = {"nli": (4, 6), "ynat": (10, 30)}
+# Points by which the pretrained model beats (from scratch, majority class) at least.
+MARGINS = {"nli": (3, 7), "ynat": (30, 60)}
 
 
 @pytest.fixture(scope="module")
