@@ -18,6 +18,8 @@ PREFIX = "##"
 ASCII_PUNCTUATION = "".join(c for c in map(chr, range(33, 127)) if not c.isalnum())
 COMMON_PUNCTUATION = ASCII_PUNCTUATION + "·…‘’“”「」『』〈〉《》"
 DIGITS_AND_LETTERS = "".join(c for c in map(chr, range(33, 127)) if c.isalnum())
+# The jamo that people type (ㅋㅋ, ㅠㅠ), and that stray conjoining jamo are turned into.
+JAMO = "".join(map(chr, range(0x3131, 0x3164)))
 # A longer piece is an address or a run of one syllable, not a word to learn.
 MAX_PIECE_CHARS = 64
 # Of the characters of a text; with less, [UNK] would be among its commonest tokens.
@@ -32,7 +34,7 @@ def is_punctuation(char: str) -> bool:
 def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> list[str]:
     """The characters that get entries of their own, in order of their code points.
 
-    Every digit, ASCII letter and common punctuation mark, and the most frequent others, until
+    Every digit, ASCII letter, jamo and common punctuation mark, and the most frequent others, until
     ``coverage`` (0 to 1) of all characters of the text is reached, or there are ``most`` of them
     and MIN_COVERAGE is reached; ties by code point.
     """
@@ -40,7 +42,7 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> l
     for eojeol, count in eojeols.items():
         for char in eojeol:
             counts[char] += count
-    chosen = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS)
+    chosen = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS + JAMO)
     wanted = coverage * counts.total()
     needed = min(coverage, MIN_COVERAGE) * counts.total()
     covered = sum(counts[char] for char in chosen)
