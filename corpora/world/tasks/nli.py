@@ -25,8 +25,8 @@ REVIEWS = 0.1  # share of pairs about a reviewed thing, not an event
 AFFIRMED = 0.85  # share of hypotheses that something went ahead, whatever the label
 DENIALS = 0.06  # share of hypotheses that deny the opposite
 WIDER = 0.2  # share of hypotheses that name the kind of thing only
-UNRELATED = 0.6  # share of neutral pairs whose premise is about another topic
-UNSEEN = 0.4  # share of development pairs on kinds of events without a training pair
+UNRELATED = 0.7  # share of neutral pairs whose premise is about another topic
+UNSEEN = 0.7  # share of development pairs on kinds of events without a training pair
 
 
 @dataclass(frozen=True)
