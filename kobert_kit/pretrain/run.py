@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from accelerate import PartialState
 from transformers.utils.logging import disable_progress_bar
 
 from kobert_kit.corpus.documents import ReadReport, require_documents
@@ -37,6 +36,7 @@ from kobert_kit.tokenizer.loading import (
     tokenizer_fingerprint,
 )
 from kobert_kit.training.loop import train
+from kobert_kit.training.ranks import join_ranks
 from kobert_kit.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def pretrain(
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "kiwipiepy"),
         seed=settings.seed,
     )
-    ranks = PartialState()
+    ranks = join_ranks()
     parts = ranks.num_processes * settings.accumulation
     if preset.batch_size < parts:
         raise UsageError(

@@ -26,6 +26,7 @@ from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.metrics import MetricsLog
+from kobert_kit.training.ranks import join_ranks
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
 
@@ -98,6 +99,7 @@ class _Run:
     ) -> None:
         self.objective, self.settings, self.label = objective, settings, label
         self.folder, self.checkpoints = folder, folder / "checkpoints"
+        join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),

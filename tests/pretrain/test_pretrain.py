@@ -200,3 +200,23 @@ def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path)
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 2 and message in done.stderr
     assert "Traceback" not in done.stderr and not (tmp_path / "model").exists()
+
+
+def test_two_processes_train_as_one_does(
+    model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
+):
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    run = [*launch, *command(corpus, tokenizer, tmp_path / "model")[1:]]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("sequences of") == 1, "only rank 0 speaks"
+    ours, whole = weights(tmp_path / "model"), weights(model)
+    for name in whole:
+        assert torch.allclose(ours[name], whole[name], atol=1e-4), name
+    results = [
+        json.loads((folder / "kobert_kit.json").read_text())["results"]
+        for folder in (tmp_path / "model", model)
+    ]
+    losses = [result["evaluation_loss"] for result in results]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    assert results[0]["tokens"] == results[1]["tokens"], "the global batch is the same"
