@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
+from fnmatch import fnmatch
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from kobert_kit import __version__
 from kobert_kit.errors import DataError, UsageError
 
 RECORD_NAME = "kobert_kit.json"
+_GROUPS = ("settings", "inputs", "results", "versions")
 
 
 @dataclass
@@ -70,6 +72,8 @@ def read_record(folder: Path, stage: str) -> Record:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         record = Record(**values)
+        if not all(isinstance(getattr(record, name), dict) for name in _GROUPS):
+            raise TypeError(f"{', '.join(_GROUPS)} must be objects")
     except FileNotFoundError:
         raise DataError(
             f"{folder}: no {RECORD_NAME}, so this is not a finished {stage} folder of kobert-kit"
@@ -181,7 +185,13 @@ def check_finished(folder: Path) -> None:
     """Raises DataError where a stage has begun to write ``folder`` and has not finished."""
     for marker in folder.glob(_marker("*")):
         stage = marker.name.split(".")[1]
-        raise DataError(f"{folder}: unfinished; run the same {stage} command again to finish it")
+        command = {"tokenizer": "build-vocab"}.get(stage, stage)
+        raise DataError(f"{folder}: unfinished; run the same {command} command again to finish it")
+
+
+def is_stage_folder(names: Iterable[str]) -> bool:
+    """Whether a folder with these files was written, or begun, by a stage of kobert-kit."""
+    return any(name == RECORD_NAME or fnmatch(name, _marker("*")) for name in names)
 
 
 def _marker(stage: str) -> str:
@@ -220,6 +230,11 @@ def check_plan(folder: Path, plan: Record) -> None:
     for group, values in asked.items():
         for name in sorted(begun[group].keys() | values.keys()):
             old, new = begun[group].get(name), values.get(name)
+            if old != new and group == "inputs":
+                raise UsageError(
+                    f"--output {folder}: begun with another {name}, which has changed since; "
+                    "put the old one back to continue, or name a new folder"
+                )
             if old != new:
                 raise UsageError(
                     f"--output {folder}: begun with {name} {old}, now asked for {new}; "

@@ -49,7 +49,7 @@ TASK_NAMES = ("nli", "sts", "ynat")
     show_default=True,
     help="Runs, with the seeds 0, 1, ...; mean and standard deviation are reported.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="One run with this seed instead.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="One run with this seed instead.")
 @click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option(
@@ -107,6 +107,8 @@ def klue(
     from kobert_kit.tasks.catalogue import TASKS
     from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 
+    if seed is not None and seeds > 1:
+        raise click.UsageError("name --seed or --seeds, not both")
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
     for name in dict.fromkeys(tasks):

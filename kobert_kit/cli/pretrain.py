@@ -58,7 +58,7 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     show_default=True,
     help="Share of the documents kept for evaluation.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option(
     "--mixed-precision",
     type=click.Choice(["no", "bf16"]),

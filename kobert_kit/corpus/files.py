@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.records import fingerprint_files
+from kobert_kit.records import fingerprint_files, is_stage_folder
 
 FORMATS = (".txt", ".jsonl", ".parquet")
 COMPRESSIONS = (".gz", ".xz", ".zst")
@@ -29,7 +29,8 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     """The corpus files among ``paths``: files as they are, folders with all below, sorted.
 
     The order is that of ``paths`` and, in a folder, of the names' code points, on any machine.
-    Folders are searched for known suffixes; hidden entries and other files there are passed over.
+    Folders are searched for known suffixes; hidden entries, other files there and folders that a
+    stage of kobert-kit wrote are passed over.
     Links are followed, and a file that is reached twice is taken once.
 
     Raises:
@@ -58,6 +59,9 @@ def _search(folder: Path) -> Iterator[Path]:
     entered = {folder.resolve()}
     for root, folders, files in os.walk(folder, followlinks=True, onerror=_unreadable):
         here = Path(root)
+        if is_stage_folder(files):  # what a stage made from a corpus is not corpus
+            folders.clear()
+            continue
         ahead = []
         for name in sorted(folders):
             target = (here / name).resolve()

@@ -17,13 +17,17 @@ from typing import NamedTuple
 from kobert_kit.morphology.kiwi import KiwiSettings, analyser
 from kobert_kit.morphology.normalize import normalize
 
-# Kiwi takes quadratic time on a run of one class of characters.
+# Kiwi takes quadratic time on a run of one class of characters, and a run without a space that is
+# longer than any word is an address, a key or damage.
 MAX_CHARS = 4000
+MAX_RUN = 200
 
 # White space as Rust's char::is_whitespace has it, which is what the fast tokenizers split on.
 # Python's own str.split also splits at U+001C to U+001F.
 WHITE_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 EOJEOL = re.compile(f"[^{WHITE_SPACE}]+")
+
+_LONG_RUN = re.compile(f"[^{WHITE_SPACE}]{{{MAX_RUN}}}")
 
 _ZWJ = "\u200d"
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -125,14 +129,19 @@ def _analyse(text: str) -> list[Morpheme]:
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Parts of at most MAX_CHARS characters with their offsets, cut after white space if any."""
+    """Parts of at most MAX_CHARS characters with their offsets, cut after white space if any.
+
+    A run without white space is cut every MAX_RUN characters.
+    """
     start = 0
-    while len(text) - start > MAX_CHARS:
-        end = start + MAX_CHARS
-        last_space = max(text.rfind(space, start, end) for space in " \n")
+    while (run := _LONG_RUN.search(text, start, start + MAX_CHARS)) or (
+        len(text) - start > MAX_CHARS
+    ):
+        end = run.end() if run else start + MAX_CHARS
+        last_space = -1 if run else max(text.rfind(space, start, end) for space in " \n")
         if last_space > start:
             end = last_space + 1
-        while end > start + 1 and _is_joined(text, end):
+        while start + 1 < end < len(text) and _is_joined(text, end):
             end -= 1
         yield start, text[start:end]
         start = end

@@ -31,6 +31,7 @@ from kobert_kit.records import (
 )
 from kobert_kit.tokenizer.loading import (
     check_kiwi,
+    check_tokenizer,
     copy_tokenizer,
     plain_tokenizer,
     tokenizer_fingerprint,
@@ -89,7 +90,7 @@ def pretrain(
     preset = _recipe(settings)
     budget = _train_settings(preset, settings, machine)
     files = find_files(paths)
-    read_record(tokenizer, "tokenizer")
+    check_tokenizer(tokenizer)
     if settings.mask_unit == "morpheme":
         check_kiwi(tokenizer)
     plan = Record(

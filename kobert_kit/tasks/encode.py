@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from kobert_kit.morphology.splitter import SURROGATE
 from kobert_kit.tasks.task import Example, SentenceTask
 
 
@@ -40,8 +39,8 @@ def encode(
     """Encode texts or pairs with [CLS] and [SEP]; of a pair, the longer text is cut first."""
     pairs = len(task.texts) == 2
     encoding = tokenizer(
-        [_clean(example.text_a) for example in examples],
-        [_clean(example.text_b or "") for example in examples] if pairs else None,
+        [example.text_a for example in examples],
+        [example.text_b or "" for example in examples] if pairs else None,
         truncation=True,
         max_length=max_length,
         return_attention_mask=False,
@@ -63,8 +62,3 @@ def encode(
 
 def _flat(rows: Sequence[Sequence[int]], kind: type) -> np.ndarray:
     return np.fromiter(chain.from_iterable(rows), dtype=kind)
-
-
-def _clean(text: str) -> str:
-    """A lone surrogate, which JSON can hold and the tokenizer cannot take, becomes U+FFFD."""
-    return SURROGATE.sub("\ufffd", text)

@@ -14,6 +14,7 @@ from kobert_kit.records import (
     Record,
     check_plan,
     claim_output,
+    cleared_if_refused,
     finish_output,
     versions,
     write_json,
@@ -100,15 +101,16 @@ def finetune(
         inputs={**folder.fingerprints(settings.from_scratch), "data": data.fingerprint()},
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "datasets"),
     )
-    claim_output(output, STAGE)
-    check_plan(output, plan)
-    train_rows, dev_rows = (
-        encode(task, examples, folder.tokenizer, settings.max_length)
-        for examples in (data.train, data.dev)
-    )
-    run = _Run(task, folder, data, train_rows, dev_rows, settings, threads, say)
-    for seed in seeds:
-        _finetune_seed(run, output / f"seed-{seed}", seed, replace(plan, seed=seed))
+    with cleared_if_refused(output):
+        claim_output(output, STAGE)
+        check_plan(output, plan)
+        train_rows, dev_rows = (
+            encode(task, examples, folder.tokenizer, settings.max_length)
+            for examples in (data.train, data.dev)
+        )
+        run = _Run(task, folder, data, train_rows, dev_rows, settings, threads, say)
+        for seed in seeds:
+            _finetune_seed(run, output / f"seed-{seed}", seed, replace(plan, seed=seed))
     summary = summarise(task, output)
     write_json(output / METRICS_NAME, summary)
     plan.results = summary["metrics"]

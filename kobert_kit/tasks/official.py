@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.parse import parse_record
 from kobert_kit.tasks.task import Example, SentenceTask
 
@@ -16,6 +16,8 @@ def official_file(task: SentenceTask, data_dir: Path, split: str) -> Path:
     Raises:
         DataError: there is no such file.
     """
+    if not data_dir.is_dir():
+        raise UsageError(f"--data-dir {data_dir}: no such folder")
     name = f"{task.folder}/{task.folder}_{split}.json"
     for parent in (data_dir, data_dir / "klue_benchmark"):
         if (parent / name).is_file():
@@ -30,7 +32,7 @@ def read_official(task: SentenceTask, path: Path) -> list[Example]:
         DataError: the file cannot be read, is cut off, or holds something else; names the record.
     """
     try:
-        records = json.loads(path.read_text(encoding="utf-8"))
+        records = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
@@ -39,6 +41,8 @@ def read_official(task: SentenceTask, path: Path) -> list[Example]:
         raise DataError(
             f"{path}:{error.lineno}: not JSON, or cut off ({error.msg}); get the file again"
         ) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); get the file again") from None
     if not isinstance(records, list):
         raise DataError(f"{path}: expected a list of records, as the files of {task.name} have it")
     return [

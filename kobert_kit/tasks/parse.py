@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from kobert_kit.errors import DataError
+from kobert_kit.morphology.splitter import SURROGATE
 from kobert_kit.tasks.task import Example, SentenceTask
 
 # Fields by which a record of each KLUE task is known, also of the tasks that are not ours yet.
@@ -32,6 +32,7 @@ def parse_record(
     guid = record.get("guid")
     if not isinstance(guid, str) or not guid:
         raise DataError(f"{where}: no 'guid'{_looks_like(task, record)}")
+    guid = _encodable(guid)
     where = f"{where} ({guid})"
     texts = []
     for name in task.texts:
@@ -40,7 +41,7 @@ def parse_record(
             raise DataError(f"{where}: no text in '{name}'{_looks_like(task, record)}")
         if not text.strip():
             raise DataError(f"{where}: '{name}' is empty")
-        texts.append(text)
+        texts.append(_encodable(text))
     label: Any = record
     for name in label_path:
         label = label.get(name) if isinstance(label, dict) else None
@@ -48,12 +49,17 @@ def parse_record(
     return Example(guid, texts[0], texts[1] if len(texts) > 1 else None, label)
 
 
+def _encodable(text: str) -> str:
+    """A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+FFFD."""
+    return SURROGATE.sub("\ufffd", text)
+
+
 def _check_label(task: SentenceTask, label: Any, where: str, record: dict[str, Any]) -> None:
     if label is None:
         raise DataError(f"{where} is missing{_looks_like(task, record)}")
     if task.is_regression:
         number = isinstance(label, int | float) and not isinstance(label, bool)
-        if not number or not math.isfinite(label) or not 0 <= label <= 5:
+        if not number or not 0 <= label <= 5:  # nor NaN
             raise DataError(f"{where} is {_short(label)}; expected a number from 0 to 5")
     elif label not in task.labels:
         raise DataError(f"{where} is {_short(label)}; expected one of {', '.join(task.labels)}")

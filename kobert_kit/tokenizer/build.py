@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from kobert_kit.records import (
 )
 from kobert_kit.tokenizer.counting import EojeolCounts, analyse_eojeols, count_eojeols
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS, write_tokenizer
-from kobert_kit.tokenizer.loading import STAGE
+from kobert_kit.tokenizer.loading import STAGE, tokenizer_fingerprint
 from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
 
@@ -116,7 +116,8 @@ def build_vocab(
         held_out=measure(tokenizer, counts.held_out) if counts.held_out else None,
         seconds=time.monotonic() - started,
     )
-    finish_output(output, _record(report, settings, fingerprint(files)))
+    made = tokenizer_fingerprint(output)
+    finish_output(output, _record(report, settings, fingerprint(files), made))
     return report
 
 
@@ -164,8 +165,12 @@ def measure(tokenizer: Tokenizer, eojeols: Mapping[str, int]) -> HeldOutMeasure:
     return HeldOutMeasure(total, tokens.total() / total, tokens[True] / tokens.total())
 
 
-def _record(report: BuildReport, settings: BuildSettings, corpus: str) -> Record:
-    results = asdict(report)
+def _record(
+    report: BuildReport, settings: BuildSettings, corpus: str, fingerprint_of_tokenizer: str
+) -> Record:
+    results = asdict(replace(report, reading=ReadReport()))
+    results["reading"] = vars(report.reading) | {"skipped": dict(report.reading.skipped)}
+    results["fingerprint"] = fingerprint_of_tokenizer
     seconds = results.pop("seconds")
     return Record(
         stage=STAGE,

@@ -103,13 +103,39 @@ def check_kiwi(folder: Path) -> None:
             )
 
 
+def check_tokenizer(folder: Path) -> None:
+    """Check that the folder is a finished one of `kobert-kit build-vocab`, whole and unedited.
+
+    Raises:
+        DataError: it is not; says which file is missing or was changed.
+    """
+    record = read_record(folder, STAGE)
+    for name in TOKENIZER_FILES:
+        if not (folder / name).is_file():
+            raise DataError(f"{folder}: {name} is missing; build the vocabulary again")
+    tokenizer = plain_tokenizer(folder)
+    if record.results.get("fingerprint") != tokenizer_fingerprint(folder):
+        raise DataError(
+            f"{folder}: tokenizer.json was changed after it was built; build the vocabulary again"
+        )
+    for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"):
+        if tokenizer.token_to_id(token) is None:
+            raise DataError(f"{folder}: the vocabulary has no {token}; build it again")
+    kiwi_settings(folder)
+
+
 def kiwi_settings(folder: Path) -> KiwiSettings:
     """How the analyser split the text that the tokenizer was built from.
 
     Raises:
         DataError: the folder is not a finished tokenizer folder.
     """
-    return KiwiSettings(**read_record(folder, STAGE).settings["kiwi"])
+    try:
+        return KiwiSettings(**read_record(folder, STAGE).settings["kiwi"])
+    except (KeyError, TypeError):
+        raise DataError(
+            f"{folder}: its record does not say how Kiwi was set; build the vocabulary again"
+        ) from None
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:

@@ -167,6 +167,7 @@ class _Run:
                     f"{self.checkpoints}. The same command continues.",
                     stop[0],
                 )
+        self._check_finite()
         if not result.evaluations or result.evaluations[-1]["step"] != result.steps:
             self._evaluate()
 
@@ -227,6 +228,15 @@ class _Run:
             )
         return loss
 
+    def _check_finite(self) -> None:
+        """Weights that are no numbers, or led to a loss that is none, are never kept."""
+        self._summed_loss()
+        if not all(bool(torch.isfinite(p).all()) for p in self.model.parameters()):
+            raise TrainingError(
+                f"{self.label}: weights are no longer numbers near step {self.result.steps}; "
+                "lower --learning-rate and run again in a new folder"
+            )
+
     def _evaluate(self) -> None:
         self.model.eval()
         with torch.inference_mode(), self.accelerator.autocast():
@@ -245,7 +255,7 @@ class _Run:
             )
 
     def _save(self) -> None:
-        self._summed_loss()  # weights that led to a NaN are not worth keeping
+        self._check_finite()
         if self.accelerator.is_main_process:
             state = {
                 "model": self.accelerator.unwrap_model(self.model).state_dict(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from kobert_kit.errors import UsageError
@@ -39,5 +40,5 @@ class TrainSettings:
             raise UsageError(f"--steps {self.steps}: at least 1 step")
         if self.minutes is not None and not self.minutes > 0:
             raise UsageError(f"--minutes {self.minutes}: more than 0 minutes")
-        if not self.learning_rate > 0:
-            raise UsageError(f"--learning-rate {self.learning_rate}: more than 0")
+        if not 0 < self.learning_rate < math.inf:
+            raise UsageError(f"--learning-rate {self.learning_rate}: a number above 0")
