@@ -79,7 +79,7 @@ def quickstart(output: Path, threads: int | None) -> None:
     click.echo(f"{time.monotonic() - started:.0f} s in all; everything is in {output}. Try:\n")
     click.echo(
         f'  python -c "from transformers import pipeline; '
-        f"print(pipeline('fill-mask', '{output / 'model'}')('오늘은 날씨가 [MASK].'))\""
+        f"print(pipeline('fill-mask', '{output / 'model'}')('교육청은 도서관[MASK] 강연을 열었다.'))\""
     )
 
 
