@@ -77,10 +77,8 @@ def quickstart(output: Path, threads: int | None) -> None:
         )
     click.echo(f"\n{compare(rows)}\n")
     click.echo(f"{time.monotonic() - started:.0f} s in all; everything is in {output}. Try:\n")
-    click.echo(
-        f'  python -c "from transformers import pipeline; '
-        f"print(pipeline('fill-mask', '{output / 'model'}')('교육청은 도서관[MASK] 강연을 열었다.'))\""
-    )
+    ask = f"pipeline('fill-mask', '{output / 'model'}')('교육청은 도서관[MASK] 강연을 열었다.')"
+    click.echo(f'  python -c "from transformers import pipeline; print({ask})"')
 
 
 def _headline(number: int, text: str) -> None:
