@@ -123,16 +123,17 @@ def _document(
         report.skip(path, number, EMPTY)
     else:
         id = _label(fields.get("id")) or f"{path.name}:{number}"
-        return Document(id, _encodable(text), _label(fields.get("title")))
+        return Document(id, encodable(text), _label(fields.get("title")))
     return None
 
 
 def _label(value: object) -> str:
     """An id or title as a string; people number their documents, and leave titles null."""
-    return "" if value is None else _encodable(str(value))
+    return "" if value is None else encodable(str(value))
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
+    """``text`` with lone surrogates, which JSON can spell and UTF-8 cannot, as U+FFFD."""
     try:
         text.encode()  # several times faster than the search, and nearly always enough
     except UnicodeEncodeError:

@@ -22,8 +22,9 @@ class Preset:
     dropout: float
 
 
-# tiny and mini are for CPUs, where a run sees too little text to overfit: small batches, short
-# sequences and no dropout leave the word-frequency plateau soonest (benchmarks/recipe.py).
+# tiny and mini are for CPUs, where a run sees too little text to overfit, hence no dropout.
+# mini's rate learnt most of 1e-3, 2e-3 and 3e-3 in the first million tokens of 75 MB of text,
+# tiny's learns the sample. The others are usual values, untried here.
 PRESETS = {
     "tiny": Preset(2, 128, 2, 64, 32, 3e-3, 0.05, 0.0),
     "mini": Preset(4, 256, 4, 64, 32, 1e-3, 0.05, 0.0),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.morphology.splitter import SURROGATE
 from kobert_kit.tasks.task import Example, SentenceTask
 
 # Fields by which a record of each KLUE task is known, also of the tasks that are not ours yet.
@@ -32,7 +32,7 @@ def parse_record(
     guid = record.get("guid")
     if not isinstance(guid, str) or not guid:
         raise DataError(f"{where}: no 'guid'{_looks_like(task, record)}")
-    guid = _encodable(guid)
+    guid = encodable(guid)
     where = f"{where} ({guid})"
     texts = []
     for name in task.texts:
@@ -41,17 +41,12 @@ def parse_record(
             raise DataError(f"{where}: no text in '{name}'{_looks_like(task, record)}")
         if not text.strip():
             raise DataError(f"{where}: '{name}' is empty")
-        texts.append(_encodable(text))
+        texts.append(encodable(text))
     label: Any = record
     for name in label_path:
         label = label.get(name) if isinstance(label, dict) else None
     _check_label(task, label, f"{where}: '{'.'.join(label_path)}'", record)
     return Example(guid, texts[0], texts[1] if len(texts) > 1 else None, label)
-
-
-def _encodable(text: str) -> str:
-    """A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+FFFD."""
-    return SURROGATE.sub("\ufffd", text)
 
 
 def _check_label(task: SentenceTask, label: Any, where: str, record: dict[str, Any]) -> None:
