@@ -85,6 +85,15 @@ def read_record(folder: Path, stage: str) -> Record:
     return record
 
 
+def recorded_stage(folder: Path) -> str | None:
+    """The stage that finished ``folder``, as far as its record says; None where there is none."""
+    try:
+        values = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return values.get("stage") if isinstance(values, dict) else None
+
+
 def write_json(path: Path, values: Any) -> None:
     """Write ``values`` as JSON atomically: a reader sees the old file or the new, never half."""
     text = json.dumps(values, ensure_ascii=False, indent=2, sort_keys=False) + "\n"

@@ -18,6 +18,8 @@ from kobert_kit.errors import KobertKitError
 COMMANDS = {
     "quickstart": ("quickstart", "Run the whole path on the sample corpus, in a few minutes."),
     "build-vocab": ("build_vocab", "Build a morpheme-aware WordPiece vocabulary from a corpus."),
+    "tokenize": ("tokenize", "Show what a tokenizer makes of a text."),
+    "inspect": ("inspect", "Measure tokenizers side by side."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }

@@ -52,6 +52,33 @@ import click
     help="Morphemes that share a syllable: cut where one ends (됩|니다), or kept whole (됩니다).",
 )
 @click.option(
+    "--user-dict",
+    type=click.Path(path_type=Path),
+    help="Words of your own in Kiwi's dictionary format, a word a line: form, tag, and perhaps a "
+    "score, separated by tabs. Kept in the tokenizer folder.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["vocab", "always"]),
+    default="vocab",
+    show_default=True,
+    help="vocab: Kiwi shapes the vocabulary only, the tokenizer loads and runs anywhere. always: "
+    "Kiwi also cuts the text that is encoded, so no token crosses a morpheme; needs kobert-kit.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    help="A special token beside BERT's own, such as [USER]. May be given several times.",
+)
+@click.option(
+    "--unused",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Slots [unused0], [unused1], ... that no text yields, for tokens of your own later.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     help="Analysing processes, 500 MB each; default: one a core. The result does not change.",
@@ -64,6 +91,10 @@ def build_vocab(
     alphabet_coverage: float,
     min_frequency: int,
     shared_syllable: str,
+    user_dict: Path | None,
+    mode: str,
+    special_tokens: tuple[str, ...],
+    unused: int,
     workers: int | None,
 ) -> None:
     """Build a morpheme-aware WordPiece vocabulary from CORPUS.
@@ -72,8 +103,8 @@ def build_vocab(
     with a "text" in each line, .parquet with a column "text", each also as .gz, .xz or .zst.
 
     Kiwi splits the text into surface morphemes; a morpheme inside an eojeol becomes a piece with
-    ##, and no entry crosses a morpheme. So 먹었습니다 is learnt as 먹 ##었 ##습니다. Using the
-    tokenizer does not need Kiwi: the folder loads with `AutoTokenizer.from_pretrained`.
+    ##, and no entry crosses a morpheme. So 먹었습니다 is learnt as 먹 ##었 ##습니다. Using a
+    tokenizer of mode vocab does not need Kiwi: it loads with `AutoTokenizer.from_pretrained`.
 
     The same corpus and options give the same vocabulary, byte for byte.
 
@@ -83,11 +114,23 @@ def build_vocab(
       kobert-kit build-vocab wiki.jsonl.xz law.txt --vocab-size 16000 --output vocab
     """
     from kobert_kit.morphology.kiwi import KiwiSettings
+    from kobert_kit.morphology.user_dictionary import read_user_dictionary
     from kobert_kit.tokenizer.build import BuildSettings
     from kobert_kit.tokenizer.build import build_vocab as run
 
-    kiwi = KiwiSettings("merge" if shared_syllable == "merge" else "cut")
-    settings = BuildSettings(vocab_size, held_out_share, alphabet_coverage, min_frequency, kiwi)
+    settings = BuildSettings(
+        vocab_size=vocab_size,
+        held_out_share=held_out_share,
+        alphabet_coverage=alphabet_coverage,
+        min_frequency=min_frequency,
+        kiwi=KiwiSettings(
+            "merge" if shared_syllable == "merge" else "cut",
+            read_user_dictionary(user_dict) if user_dict else "",
+        ),
+        mode=mode,
+        special_tokens=_distinct(special_tokens),
+        unused=unused,
+    )
     report = run(corpus, output, settings, workers=workers, say=click.echo)
     if report.forgotten:
         click.echo(
@@ -106,3 +149,14 @@ def build_vocab(
             f"{100 * report.held_out.unknown_share:.3f} % [UNK]"
         )
     click.echo(f"tokenizer: {output} ({report.vocab_size:,} entries, {report.seconds:,.0f} s)")
+
+
+def _distinct(special_tokens: tuple[str, ...]) -> tuple[str, ...]:
+    from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
+
+    for token in special_tokens:
+        if not token.strip() or token != token.strip():
+            raise click.UsageError(f"--special-token '{token}': empty, or with space around it")
+        if token in SPECIAL_TOKENS.values():
+            raise click.UsageError(f"--special-token {token}: is one of BERT's own already")
+    return tuple(dict.fromkeys(special_tokens))

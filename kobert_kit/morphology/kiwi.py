@@ -6,8 +6,10 @@ processes and each process builds its own.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kobert_kit.records import versions
@@ -25,17 +27,28 @@ class KiwiSettings:
     ``shared_syllable`` decides about morphemes that share a syllable (됩니다 is 되 + ᆸ니다):
     "cut" ends a piece wherever a morpheme ends and leaves the shared syllable with the first
     (됩|니다, 커|서), which keeps the endings apart; "merge" keeps them together (됩니다, 커서).
+
+    ``user_dictionary`` is the text of a dictionary file of Kiwi's, as
+    `kobert_kit.morphology.user_dictionary.read_user_dictionary` reads it.
     """
 
     shared_syllable: Literal["cut", "merge"] = "cut"
+    user_dictionary: str = ""
 
 
-@lru_cache(maxsize=1)
-def analyser() -> Kiwi:
+@lru_cache(maxsize=2)
+def analyser(user_dictionary: str = "") -> Kiwi:
     """The process's Kiwi. Call it with single strings: its list call hangs in a forked child."""
     from kiwipiepy import Kiwi
 
-    return Kiwi(num_workers=1, load_multi_dict=False)
+    kiwi = Kiwi(num_workers=1, load_multi_dict=False)
+    if user_dictionary:
+        # Kiwi reads a dictionary from a file only.
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "user_dictionary.txt"
+            path.write_text(user_dictionary, encoding="utf-8")
+            kiwi.load_user_dictionary(str(path))
+    return kiwi
 
 
 def kiwi_versions() -> dict[str, str]:

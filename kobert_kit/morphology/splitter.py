@@ -72,7 +72,7 @@ class Splitter:
         They do not overlap and hold no white space, and only white space lies between them.
         """
         plain, starts, ends = normalize(text)
-        morphemes = deque(_analyse(plain))
+        morphemes = deque(_analyse(plain, self.settings))
         cuts = self._cuts(morphemes)
         pieces = []
         for eojeol in EOJEOL.finditer(plain):
@@ -93,7 +93,7 @@ class Splitter:
         """
         if len(eojeol) == 1:
             return ()
-        cuts = self._cuts(_analyse(eojeol))
+        cuts = self._cuts(_analyse(eojeol, self.settings))
         return tuple(
             cut for cut in sorted(cuts) if 0 < cut < len(eojeol) and not _is_joined(eojeol, cut)
         )
@@ -112,11 +112,11 @@ class Splitter:
         return cuts
 
 
-def _analyse(text: str) -> list[Morpheme]:
+def _analyse(text: str, settings: KiwiSettings) -> list[Morpheme]:
     """Kiwi's morphemes of a normalised text, in order of their start."""
     # A lone surrogate would make a pair of code units with what follows and shift the offsets.
     text = SURROGATE.sub("\ufffd", text)
-    kiwi = analyser()
+    kiwi = analyser(settings.user_dictionary)
     morphemes = []
     for offset, chunk in _chunks(text):
         # White space inside one token (dates hold some) is cut out by the caller.

@@ -120,13 +120,14 @@ class _Encoder:
 
     def __init__(self, settings: PrepareSettings) -> None:
         from kobert_kit.tokenizer.boundaries import BoundaryMarker
-        from kobert_kit.tokenizer.loading import encode_plain, kiwi_settings, plain_tokenizer
+        from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
+        from kobert_kit.tokenizer.recipe import read_recipe
 
         self.settings, self.encode_plain = settings, encode_plain
         self.tokenizer = plain_tokenizer(settings.tokenizer)
         self.marker = None
         if settings.unit == "morpheme":
-            self.marker = BoundaryMarker(kiwi_settings(settings.tokenizer))
+            self.marker = BoundaryMarker(read_recipe(settings.tokenizer).kiwi)
         pieces = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
         self.begins_word = np.array([not piece.startswith("##") for piece, _ in pieces])
         self.id_type = np.uint16 if len(pieces) <= 1 << 16 else np.uint32

@@ -30,12 +30,12 @@ from kobert_kit.records import (
     versions,
 )
 from kobert_kit.tokenizer.loading import (
-    check_kiwi,
     check_tokenizer,
     copy_tokenizer,
     plain_tokenizer,
     tokenizer_fingerprint,
 )
+from kobert_kit.tokenizer.recipe import check_analyser, read_recipe
 from kobert_kit.training.loop import train
 from kobert_kit.training.ranks import join_ranks
 from kobert_kit.training.settings import TrainSettings
@@ -92,7 +92,7 @@ def pretrain(
     files = find_files(paths)
     check_tokenizer(tokenizer)
     if settings.mask_unit == "morpheme":
-        check_kiwi(tokenizer)
+        check_analyser(read_recipe(tokenizer), tokenizer)
     plan = Record(
         "pretrain",
         settings=asdict(settings) | asdict(preset),

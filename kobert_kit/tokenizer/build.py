@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kobert_kit.console import progress
 from kobert_kit.corpus.documents import ReadReport, require_documents
@@ -25,23 +24,33 @@ from kobert_kit.records import (
     versions,
 )
 from kobert_kit.tokenizer.counting import EojeolCounts, analyse_eojeols, count_eojeols
-from kobert_kit.tokenizer.folder import SPECIAL_TOKENS, write_tokenizer
-from kobert_kit.tokenizer.loading import STAGE, tokenizer_fingerprint
+from kobert_kit.tokenizer.folder import (
+    SPECIAL_TOKENS,
+    make_tokenizer,
+    reserved_entries,
+    write_tokenizer,
+)
+from kobert_kit.tokenizer.loading import (
+    STAGE,
+    file_digests,
+    plain_tokenizer,
+    tokenizer_fingerprint,
+)
 from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
+from kobert_kit.tokenizer.recipe import Recipe
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """What decides a vocabulary, beside the corpus.
+    """What decides a tokenizer, beside the corpus.
 
     ``alphabet_coverage`` is the share of the text's characters that get entries of their own, as
     far as those take no more than ``alphabet_share`` of the vocabulary: rare Hanja would fill a
     small one, and without entries they are one [UNK] each. A string that occurs fewer than
-    ``min_frequency`` times is no entry.
+    ``min_frequency`` times is no entry. ``mode`` is that of `Recipe`; it does not change the
+    vocabulary. ``special_tokens`` beside BERT's own, and ``unused`` slots that no text yields,
+    count in ``vocab_size``.
     """
 
     vocab_size: int
@@ -50,6 +59,9 @@ class BuildSettings:
     min_frequency: int = 2
     kiwi: KiwiSettings = field(default_factory=KiwiSettings)
     alphabet_share: float = 1 / 3
+    mode: str = "vocab"
+    special_tokens: tuple[str, ...] = ()
+    unused: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,10 +114,11 @@ def build_vocab(
         alphabet = _alphabet(counts.train, settings)
         workers = workers or os.cpu_count() or 1
         pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers)
-    room = settings.vocab_size - len(SPECIAL_TOKENS)
+    room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(pieces, alphabet_entries(alphabet), room, settings.min_frequency)
+    tokenizer = make_tokenizer(entries, alphabet, settings.special_tokens, settings.unused)
     reopen_output(output, STAGE)
-    tokenizer = write_tokenizer(output, entries, alphabet)
+    write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
     report = BuildReport(
         reading=reading,
         forgotten=counts.forgotten,
@@ -113,11 +126,10 @@ def build_vocab(
         distinct_pieces=len(pieces),
         alphabet=len(alphabet),
         vocab_size=tokenizer.get_vocab_size(),
-        held_out=measure(tokenizer, counts.held_out) if counts.held_out else None,
+        held_out=measure(output, counts.held_out) if counts.held_out else None,
         seconds=time.monotonic() - started,
     )
-    made = tokenizer_fingerprint(output)
-    finish_output(output, _record(report, settings, fingerprint(files), made))
+    finish_output(output, _record(report, settings, fingerprint(files), output))
     return report
 
 
@@ -134,13 +146,17 @@ def _read(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, Eoj
 def _alphabet(eojeols: Mapping[str, int], settings: BuildSettings) -> list[str]:
     most = int(settings.vocab_size * settings.alphabet_share / 2)  # x and ##x
     alphabet = choose_alphabet(eojeols, settings.alphabet_coverage, most)
-    needed = len(SPECIAL_TOKENS) + len(alphabet_entries(alphabet))
+    needed = _reserved(settings) + len(alphabet_entries(alphabet))
     if settings.vocab_size < needed:
         raise UsageError(
             f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
             f"{needed:,} entries with the special tokens; ask for several times that"
         )
     return alphabet
+
+
+def _reserved(settings: BuildSettings) -> int:
+    return len(reserved_entries(settings.special_tokens, settings.unused))
 
 
 def _count_pieces(
@@ -152,8 +168,9 @@ def _count_pieces(
     return counter.counts
 
 
-def measure(tokenizer: Tokenizer, eojeols: Mapping[str, int]) -> HeldOutMeasure:
+def measure(folder: Path, eojeols: Mapping[str, int]) -> HeldOutMeasure:
     """Tokens per eojeol, and the share of [UNK] among the tokens, on counted eojeols."""
+    tokenizer = plain_tokenizer(folder)
     unknown = tokenizer.token_to_id(SPECIAL_TOKENS["unk_token"])
     tokens: Counter[bool] = Counter()
     distinct = list(eojeols)
@@ -165,12 +182,11 @@ def measure(tokenizer: Tokenizer, eojeols: Mapping[str, int]) -> HeldOutMeasure:
     return HeldOutMeasure(total, tokens.total() / total, tokens[True] / tokens.total())
 
 
-def _record(
-    report: BuildReport, settings: BuildSettings, corpus: str, fingerprint_of_tokenizer: str
-) -> Record:
+def _record(report: BuildReport, settings: BuildSettings, corpus: str, folder: Path) -> Record:
     results = asdict(replace(report, reading=ReadReport()))
     results["reading"] = vars(report.reading) | {"skipped": dict(report.reading.skipped)}
-    results["fingerprint"] = fingerprint_of_tokenizer
+    results["fingerprint"] = tokenizer_fingerprint(folder)
+    results["files"] = file_digests(folder)
     seconds = results.pop("seconds")
     return Record(
         stage=STAGE,

@@ -13,10 +13,12 @@ from pathlib import Path
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, processors
 from tokenizers import pre_tokenizers as pre
 
-from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO
+from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
 from kobert_kit.records import atomic_file, write_json
 from kobert_kit.tokenizer.charsmap import compile_charsmap
+from kobert_kit.tokenizer.locked import locked
 from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
+from kobert_kit.tokenizer.recipe import CONFIG_NAME, KEY, Recipe
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -25,24 +27,29 @@ SPECIAL_TOKENS = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
+_BERTS_OWN = frozenset(SPECIAL_TOKENS.values())
 MODEL_MAX_LENGTH = 512
 # WordPiece takes quadratic time on a run without a space, and gives up on one over its limit.
 MAX_WORD_CHARS = 100
 
 
-def write_tokenizer(folder: Path, entries: Sequence[str], alphabet: Iterable[str]) -> Tokenizer:
-    """Write the files of a tokenizer with the special tokens and then ``entries``; return it."""
-    vocabulary = [*SPECIAL_TOKENS.values(), *entries]
-    tokenizer = make_tokenizer(vocabulary, alphabet)
+def write_tokenizer(folder: Path, tokenizer: Tokenizer, recipe: Recipe) -> None:
+    """Write the files of ``tokenizer``, which splits text as ``recipe`` says."""
+    entries = tokenizer.get_vocab()
     with atomic_file(folder / "vocab.txt") as temporary:
-        temporary.write_text("".join(f"{entry}\n" for entry in vocabulary), encoding="utf-8")
+        lines = (f"{entry}\n" for entry in sorted(entries, key=entries.__getitem__))
+        temporary.write_text("".join(lines), encoding="utf-8")
+    text = tokenizer.to_str(pretty=True) + "\n"
+    always = recipe.mode == "always"
     with atomic_file(folder / "tokenizer.json") as temporary:
-        temporary.write_text(tokenizer.to_str(pretty=True) + "\n", encoding="utf-8")
-    write_json(folder / "special_tokens_map.json", SPECIAL_TOKENS)
+        temporary.write_text(locked(text) if always else text, encoding="utf-8")
+    extra = extra_special_tokens(tokenizer)
+    special = SPECIAL_TOKENS | ({"additional_special_tokens": extra} if extra else {})
+    write_json(folder / "special_tokens_map.json", special)
     write_json(
-        folder / "tokenizer_config.json",
+        folder / CONFIG_NAME,
         {
-            "tokenizer_class": "PreTrainedTokenizerFast",
+            "tokenizer_class": "MorphemeTokenizer" if always else "PreTrainedTokenizerFast",
             "model_max_length": MODEL_MAX_LENGTH,
             "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
             "do_lower_case": False,
@@ -50,20 +57,40 @@ def write_tokenizer(folder: Path, entries: Sequence[str], alphabet: Iterable[str
             "tokenize_chinese_chars": False,
             "clean_up_tokenization_spaces": False,
             **SPECIAL_TOKENS,
+            **({"extra_special_tokens": extra} if extra else {}),
+            KEY: recipe.as_config(),
         },
     )
-    return tokenizer
 
 
-def make_tokenizer(vocabulary: Sequence[str], alphabet: Iterable[str]) -> Tokenizer:
-    """The tokenizer whose ids are the positions in ``vocabulary``."""
+def extra_special_tokens(tokenizer: Tokenizer) -> list[str]:
+    """The special tokens beside BERT's own, in the order of their ids."""
+    added = sorted(tokenizer.get_added_tokens_decoder().items())
+    return [str(token.content) for _, token in added if token.content not in _BERTS_OWN]
+
+
+def reserved_entries(special_tokens: Sequence[str], unused: int) -> list[str]:
+    """The entries that no text yields: BERT's special tokens, those asked for, and free slots."""
+    slots = [f"[unused{number}]" for number in range(unused)]
+    return [*SPECIAL_TOKENS.values(), *special_tokens, *slots]
+
+
+def make_tokenizer(
+    entries: Sequence[str],
+    alphabet: Iterable[str],
+    special_tokens: Sequence[str] = (),
+    unused: int = 0,
+) -> Tokenizer:
+    """The tokenizer whose ids are the positions in the reserved entries and then ``entries``."""
+    vocabulary = [*reserved_entries(special_tokens, unused), *entries]
     ids = {entry: number for number, entry in enumerate(vocabulary)}
     unknown = SPECIAL_TOKENS["unk_token"]
     tokenizer = Tokenizer(
         models.WordPiece(ids, unk_token=unknown, max_input_chars_per_word=MAX_WORD_CHARS)
     )
+    characters = compile_charsmap(COMPATIBILITY_JAMO | WIDTH_FORMS)
     tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFC(), normalizers.Precompiled(compile_charsmap(COMPATIBILITY_JAMO))]
+        [normalizers.NFC(), normalizers.Precompiled(characters)]
     )
     tokenizer.pre_tokenizer = pre.Sequence(
         [
@@ -80,7 +107,10 @@ def make_tokenizer(vocabulary: Sequence[str], alphabet: Iterable[str]) -> Tokeni
         special_tokens=[(cls, ids[cls]), (sep, ids[sep])],
     )
     tokenizer.add_special_tokens(
-        [AddedToken(token, special=True, normalized=False) for token in SPECIAL_TOKENS.values()]
+        [
+            AddedToken(token, special=True, normalized=False)
+            for token in reserved_entries(special_tokens, 0)
+        ]
     )
     return tokenizer
 

@@ -5,102 +5,106 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tokenizers import Encoding, Tokenizer
 
 from kobert_kit.errors import DataError
-from kobert_kit.morphology.kiwi import KiwiSettings, kiwi_versions
-from kobert_kit.morphology.splitter import SURROGATE
-from kobert_kit.records import fingerprint_files, read_record
-
-if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+from kobert_kit.records import fingerprint_files, read_record, recorded_stage
+from kobert_kit.tokenizer.eojeols import attach_analyser
+from kobert_kit.tokenizer.exact import cleaned, with_exact_offsets
+from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
+from kobert_kit.tokenizer.locked import unlocked
+from kobert_kit.tokenizer.recipe import CONFIG_NAME, check_analyser, read_recipe
 
 STAGE = "tokenizer"
 TOKENIZER_FILES = (
     "tokenizer.json",
-    "tokenizer_config.json",
+    CONFIG_NAME,
     "special_tokens_map.json",
     "vocab.txt",
 )
 
 
-def load_tokenizer(folder: Path) -> Any:
-    """The folder's tokenizer as transformers gives it, for padding, pairs and the like.
+def load_tokenizer(folder: str | Path) -> Any:
+    """The folder's tokenizer as transformers' users know it: a fast tokenizer, with exact offsets.
+
+    An `ExactTokenizer`, or a `MorphemeTokenizer` where the folder's mode is "always".
 
     Raises:
-        DataError: the folder holds no tokenizer that can be read.
+        DataError: the folder holds no tokenizer of kobert-kit, or an edited one, or was made with
+            another Kiwi and needs it.
     """
-    from transformers import PreTrainedTokenizerFast
+    from kobert_kit.tokenizer.fast import ExactTokenizer, MorphemeTokenizer
 
-    _read_json(folder)
-    return PreTrainedTokenizerFast.from_pretrained(str(folder))
+    folder = Path(folder)
+    native_tokenizer(folder)  # whose messages are clearer
+    if recorded_stage(folder) == STAGE:  # a model folder's tokenizer is the model's to check
+        check_tokenizer(folder)
+    kind = MorphemeTokenizer if read_recipe(folder).mode == "always" else ExactTokenizer
+    return kind.from_pretrained(str(folder))
 
 
 def plain_tokenizer(folder: Path) -> Tokenizer:
     """The folder's tokenizer for running text, in which "[MASK]" is six characters, no token.
 
-    Raises:
-        DataError: the folder holds no tokenizer that can be read.
-    """
-    from tokenizers import Tokenizer
+    With the analyser inside, where the folder's mode is "always"; it does not pickle then.
 
-    tokenizer: Tokenizer = Tokenizer.from_str(_read_json(folder))
-    tokenizer.encode_special_tokens = True
+    Raises:
+        DataError: the folder holds no tokenizer that can be read, or needs another Kiwi.
+    """
+    tokenizer = native_tokenizer(folder)
+    recipe = read_recipe(folder)
+    if recipe.mode == "always":
+        check_analyser(recipe, folder)
+        attach_analyser(tokenizer, SPECIAL_TOKENS["unk_token"], recipe.kiwi)
     return tokenizer
 
 
-def _read_json(folder: Path) -> str:
-    from tokenizers import Tokenizer
+def native_tokenizer(folder: Path) -> Tokenizer:
+    """The folder's tokenizer for running text as the library alone runs it, without the analyser.
 
+    Raises:
+        DataError: the folder holds no tokenizer that can be read.
+    """
     path = folder / "tokenizer.json"
     try:
-        text = path.read_text(encoding="utf-8")
-        Tokenizer.from_str(text)
+        tokenizer: Tokenizer = Tokenizer.from_str(unlocked(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise DataError(f"{folder}: no tokenizer.json, so this is no tokenizer folder") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except Exception as error:  # the library raises plain Exception
         raise DataError(f"{path}: not a tokenizer ({error}); build it again") from None
-    return text
+    tokenizer.encode_special_tokens = True
+    return tokenizer
 
 
 def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
-    """Encode ``texts`` with a ``plain_tokenizer``, without [CLS] and [SEP].
-
-    A lone surrogate, which the library cannot take, stands as U+FFFD; offsets do not change.
-    """
-    clean = [SURROGATE.sub("\ufffd", text) for text in texts]
-    encodings: list[Encoding] = tokenizer.encode_batch(clean, add_special_tokens=False)
-    return encodings
+    """Encode ``texts`` with a ``plain_tokenizer``, without [CLS] and [SEP], with exact offsets."""
+    encodings = tokenizer.encode_batch(cleaned(list(texts)), add_special_tokens=False)
+    return [
+        with_exact_offsets(encoding, (text,))
+        for encoding, text in zip(encodings, texts, strict=True)
+    ]
 
 
 def tokenizer_fingerprint(folder: Path) -> str:
-    """Hex digest of ``tokenizer.json``: equal for tokenizers that give the same ids.
+    """Hex digest of what decides ids: the vocabulary, and how text is split before it is looked up.
 
     Raises:
-        DataError: there is no such file.
+        DataError: there is no tokenizer.
     """
+    files = [folder / "tokenizer.json", folder / CONFIG_NAME]
     try:
-        return fingerprint_files([folder / "tokenizer.json"])
+        return fingerprint_files(path for path in files if path == files[0] or path.exists())
     except OSError as error:
         raise DataError(f"{folder}: no tokenizer.json to be read ({error.strerror})") from None
 
 
-def check_kiwi(folder: Path) -> None:
-    """Check that the installed analyser is the one that the tokenizer was made with.
-
-    Raises:
-        DataError: the version of kiwipiepy or of its model differs.
-    """
-    made_with = read_record(folder, STAGE).versions
-    for name, installed in kiwi_versions().items():
-        recorded = made_with.get(name, "an unknown version")
-        if recorded != installed:
-            raise DataError(
-                f"{folder}: made with {name} {recorded}, installed is {installed}, which may "
-                f"split differently; run `pip install {name}=={recorded}` or build it again"
-            )
+def file_digests(folder: Path) -> dict[str, str]:
+    """Hex digest of each of the tokenizer's files, for the folder's record."""
+    return {name: fingerprint_files([folder / name]) for name in TOKENIZER_FILES}
 
 
 def check_tokenizer(folder: Path) -> None:
@@ -109,33 +113,15 @@ def check_tokenizer(folder: Path) -> None:
     Raises:
         DataError: it is not; says which file is missing or was changed.
     """
-    record = read_record(folder, STAGE)
+    made = read_record(folder, STAGE).results.get("files", {})
     for name in TOKENIZER_FILES:
         if not (folder / name).is_file():
             raise DataError(f"{folder}: {name} is missing; build the vocabulary again")
-    tokenizer = plain_tokenizer(folder)
-    if record.results.get("fingerprint") != tokenizer_fingerprint(folder):
-        raise DataError(
-            f"{folder}: tokenizer.json was changed after it was built; build the vocabulary again"
-        )
-    for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"):
-        if tokenizer.token_to_id(token) is None:
-            raise DataError(f"{folder}: the vocabulary has no {token}; build it again")
-    kiwi_settings(folder)
-
-
-def kiwi_settings(folder: Path) -> KiwiSettings:
-    """How the analyser split the text that the tokenizer was built from.
-
-    Raises:
-        DataError: the folder is not a finished tokenizer folder.
-    """
-    try:
-        return KiwiSettings(**read_record(folder, STAGE).settings["kiwi"])
-    except (KeyError, TypeError):
-        raise DataError(
-            f"{folder}: its record does not say how Kiwi was set; build the vocabulary again"
-        ) from None
+    for name, digest in file_digests(folder).items():
+        if made.get(name) != digest:
+            raise DataError(
+                f"{folder}: {name} was changed after it was built; build the vocabulary again"
+            )
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:

@@ -61,12 +61,18 @@ def alphabet_entries(alphabet: Iterable[str]) -> list[str]:
     return chars + [PREFIX + char for char in chars if not is_punctuation(char)]
 
 
+def known_run(alphabet: Iterable[str]) -> re.Pattern[str]:
+    """Matches what lies between isolated characters: a run of the alphabet without punctuation."""
+    return re.compile(
+        f"[{''.join(re.escape(char) for char in alphabet if not is_punctuation(char))}]+"
+    )
+
+
 class PieceCounter:
     """Counts surface morphemes as vocabulary strings: 먹 and, inside an eojeol, ##습니다."""
 
     def __init__(self, alphabet: Iterable[str]) -> None:
-        inside = "".join(re.escape(char) for char in alphabet if not is_punctuation(char))
-        self._pre_token = re.compile(f"[{inside}]+")
+        self._pre_token = known_run(alphabet)
         self.counts: Counter[str] = Counter()
 
     def add(self, eojeol: str, cuts: tuple[int, ...], count: int) -> None:

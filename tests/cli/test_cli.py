@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ("quickstart", "build-vocab", "pretrain", "klue")
+COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "klue")
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,9 @@ import pytest
 
 from kobert_kit.morphology.normalize import normalize, normalize_text
 
-ALPHABET = "가각힣국ㅋㅠ \u1112\u1161\u11ab\u110f\u1172e\u0301\u0327\u200d👨大ﬁ\u0958\u0344a\ufb1d"
+ALPHABET = (
+    "Ａﾻ％가각힣국ㅋㅠ \u1112\u1161\u11ab\u110f\u1172e\u0301\u0327\u200d👨大ﬁ\u0958\u0344a\ufb1d"
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,11 @@ ALPHABET = "가각힣국ㅋㅠ \u1112\u1161\u11ab\u110f\u1172e\u0301\u0327\u200d
         ("\u11a8\u11c2", "ㄱㅎ"),  # finals without a syllable
         ("ㅋㅋ ㅠㅠ", "ㅋㅋ ㅠㅠ"),
         ("①ﬁ㎏", "①ﬁ㎏"),  # NFKC would rewrite these
+        ("ＡＢ％（１）～￦", "AB%(1)~₩"),
+        ("ﾻﾻﾻ ￗￗ ｡｢｣", "ㅋㅋㅋ ㅠㅠ 。「」"),
+        ("Ａ\u0301", "Á"),  # the width first, then the mark
+        ("ｶﾞ", "ｶﾞ"),  # its voice mark is a character of its own
+        ("제\u200b로\ufeff\x07", "제\u200b로\ufeff\x07"),
         ("", ""),
     ],
 )
@@ -41,10 +48,19 @@ def test_sources_cover_the_original_in_order() -> None:
         text, starts, ends = normalize(original)
         assert text == normalize_text(original)
         assert len(text) == len(starts) == len(ends)
-        spans = list(dict.fromkeys(zip(starts, ends, strict=True)))
-        assert "".join(original[start:end] for start, end in spans) == original
+        # In order, without a gap or an overlap.
+        assert [0, *ends] == [*starts, len(original)]
         for char, start, end in zip(text, starts, ends, strict=True):
-            assert char in normalize_text(original[start:end])
+            assert start == end or char in normalize_text(original[start:end])
+
+
+def test_a_mark_that_composes_with_nothing_keeps_its_place() -> None:
+    text, starts, ends = normalize("\u1102\u1175\u0301")
+    assert text == "니\u0301"
+    assert list(zip(starts, ends, strict=True)) == [(0, 2), (2, 3)]
+    text, starts, ends = normalize("\u0958가")  # a composition exclusion becomes two characters
+    assert text == "\u0915\u093c가"
+    assert list(zip(starts, ends, strict=True)) == [(0, 1), (1, 1), (1, 2)]
 
 
 def test_normalising_twice_changes_nothing() -> None:

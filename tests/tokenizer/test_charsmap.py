@@ -2,15 +2,16 @@
 
 from tokenizers.normalizers import Precompiled
 
-from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO
+from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
 from kobert_kit.tokenizer.charsmap import compile_charsmap
 
 
 def test_every_character_of_the_plane() -> None:
-    normalizer = Precompiled(compile_charsmap(COMPATIBILITY_JAMO))
+    table = COMPATIBILITY_JAMO | WIDTH_FORMS
+    normalizer = Precompiled(compile_charsmap(table))
     for code in (*range(1, 0xD800), *range(0xE000, 0x20000)):
         char = chr(code)
-        assert normalizer.normalize_str(char) == COMPATIBILITY_JAMO.get(char, char)
+        assert normalizer.normalize_str(char) == table.get(char, char)
 
 
 def test_keys_of_all_lengths_and_longer_texts() -> None:

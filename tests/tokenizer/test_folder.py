@@ -18,14 +18,13 @@ from kobert_kit.morphology.splitter import EOJEOL
 from kobert_kit.records import read_record
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
 from kobert_kit.tokenizer.loading import (
-    check_kiwi,
     copy_tokenizer,
     encode_plain,
-    kiwi_settings,
     load_tokenizer,
     plain_tokenizer,
     tokenizer_fingerprint,
 )
+from kobert_kit.tokenizer.recipe import Recipe, read_recipe
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 
@@ -195,15 +194,6 @@ def test_boundaries(folder: Path) -> None:
     assert BoundaryMarker().mark("", []).tolist() == []
 
 
-def test_another_kiwi_is_refused(folder: Path, tmp_path: Path) -> None:
-    check_kiwi(folder)
-    record = json.loads((folder / "kobert_kit.json").read_text(encoding="utf-8"))
-    record["versions"]["kiwipiepy"] = "0.1.2"
-    (tmp_path / "kobert_kit.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(DataError, match=rf"0\.1\.2.*{kiwi_versions()['kiwipiepy']}"):
-        check_kiwi(tmp_path)
-
-
 def test_the_fingerprint_is_that_of_the_tokenizer(folder: Path, tmp_path: Path) -> None:
     copy_tokenizer(folder, tmp_path)
     assert tokenizer_fingerprint(tmp_path) == tokenizer_fingerprint(folder)
@@ -225,7 +215,7 @@ def test_what_is_no_tokenizer(tmp_path: Path, content: str | None) -> None:
 def test_the_record_explains_the_folder(folder: Path) -> None:
     record = read_record(folder, "tokenizer")
     assert record.settings["vocab_size"] == 420
-    assert kiwi_settings(folder) == KiwiSettings("cut")
+    assert read_recipe(folder) == Recipe("vocab", KiwiSettings("cut"), kiwi_versions())
     assert kiwi_versions().items() <= record.versions.items()
     assert len(record.inputs["corpus"]) == 32
     assert record.results["reading"]["documents"] == 221

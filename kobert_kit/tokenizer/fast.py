@@ -1,0 +1,145 @@
+"""The fast tokenizers of transformers, with exact offsets, and with the analyser inside.
+
+Both add to ``PreTrainedTokenizerFast`` what the Rust core cannot do, around its own calls; padding,
+truncation, overflow, pairs and decoding stay the library's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from tokenizers import Encoding, Tokenizer
+from transformers import BatchEncoding, PreTrainedTokenizerFast
+
+from kobert_kit.tokenizer.boundaries import BoundaryMarker, boundary_marker, morpheme_ids
+from kobert_kit.tokenizer.eojeols import attach_analyser
+from kobert_kit.tokenizer.exact import Sample, as_samples, cleaned, with_exact_offsets
+from kobert_kit.tokenizer.locked import lock_file, unlocked
+from kobert_kit.tokenizer.recipe import Recipe, check_analyser, recipe_from
+
+
+class _Call(NamedTuple):
+    """A call in progress: its samples, in the order in which their encodings come, and what else
+    was asked for."""
+
+    samples: Iterator[Sample]
+    marker: BoundaryMarker | None
+
+
+_call: ContextVar[_Call | None] = ContextVar("_call", default=None)
+
+
+class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
+    """A fast tokenizer whose offsets are those of the text as it was passed.
+
+    The library's are not where a normaliser composes characters (text in NFD). Lone surrogates,
+    which the library refuses, stand as U+FFFD.
+
+    Called with ``return_morpheme_ids=True`` it also gives "morpheme_ids": as ``word_ids()`` does
+    for words, the number of each token's morpheme; -1 for special tokens and padding.
+    """
+
+    def _encode_plus(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        stride: int = 0,
+        return_morpheme_ids: bool = False,
+        **options: Any,
+    ) -> BatchEncoding:
+        samples = as_samples(text, text_pair, options.get("is_split_into_words", False))
+        self._check_window(text_pair is not None, stride, options)
+        marker = boundary_marker(self._recipe().kiwi) if return_morpheme_ids else None
+        token = _call.set(_Call(iter(samples), marker))
+        try:
+            return super()._encode_plus(cleaned(text), cleaned(text_pair), stride=stride, **options)
+        finally:
+            _call.reset(token)
+
+    def _recipe(self) -> Recipe:
+        return recipe_from(self.init_kwargs, self.name_or_path)
+
+    def _check_window(self, is_pair: bool, stride: int, options: dict[str, Any]) -> None:
+        longest = options.get("max_length")
+        if not stride or longest is None:
+            return
+        special = options.get("add_special_tokens", True)
+        window = longest - (self.num_special_tokens_to_add(is_pair) if special else 0)
+        if stride >= window:
+            raise ValueError(
+                f"stride={stride}: must be smaller than the {window} tokens that max_length="
+                f"{longest} leaves for text, or the windows do not advance"
+            )
+
+    def _convert_encoding(self, encoding: Encoding, **options: Any) -> Any:
+        call = _call.get()
+        if call is None:
+            return super()._convert_encoding(encoding, **options)
+        sample = next(call.samples)
+        encoding = with_exact_offsets(encoding, sample)
+        values, encodings = super()._convert_encoding(encoding, **options)
+        if call.marker is not None:
+            values["morpheme_ids"] = [morpheme_ids(e, sample, call.marker) for e in encodings]
+        return values, encodings
+
+
+_pre_tokenizers: WeakKeyDictionary[MorphemeTokenizer, Any] = WeakKeyDictionary()
+_attaching = threading.RLock()
+
+
+def _renew_lock() -> None:
+    global _attaching
+    _attaching = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    # Another thread of the parent may have held it.
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+class MorphemeTokenizer(ExactTokenizer):
+    """A fast tokenizer that cuts every eojeol into morphemes before WordPiece sees it.
+
+    Word ids are those of eojeols. An eojeol is analysed when it is first met and then remembered,
+    so that the same eojeol always gets the same tokens, whatever window it is in. The analyser is
+    at work in calls of this object only: ``backend_tokenizer`` is the tokenizer without it.
+    """
+
+    @classmethod
+    def convert_to_native_format(cls, **options: Any) -> dict[str, Any]:
+        """Called by the library with the files and the configuration of a folder."""
+        place = Path(options["tokenizer_file"]).parent
+        check_analyser(recipe_from(options, place), place)
+        text = Path(options.pop("tokenizer_file")).read_text(encoding="utf-8")
+        return options | {"tokenizer_object": Tokenizer.from_str(unlocked(text))}
+
+    def _encode_plus(self, *arguments: Any, **options: Any) -> BatchEncoding:
+        with self._analysing():
+            return super()._encode_plus(*arguments, **options)
+
+    @contextmanager
+    def _analysing(self) -> Iterator[None]:
+        """The pre-tokenizer is Python: it could be neither saved, pickled nor fingerprinted."""
+        with _attaching:
+            native = self._tokenizer.pre_tokenizer
+            if self in _pre_tokenizers:
+                self._tokenizer.pre_tokenizer = _pre_tokenizers[self]
+            else:
+                attach_analyser(self._tokenizer, self.unk_token, self._recipe().kiwi)
+                _pre_tokenizers[self] = self._tokenizer.pre_tokenizer
+            try:
+                yield
+            finally:
+                self._tokenizer.pre_tokenizer = native
+
+    def _save_pretrained(self, save_directory: Any, *args: Any, **options: Any) -> Sequence[str]:
+        files: Sequence[str] = super()._save_pretrained(save_directory, *args, **options)
+        lock_file(Path(files[-1]))
+        return files
