@@ -38,7 +38,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def vocab(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile-vocab") / "vocab"
-    build_vocab([corpus], folder, BuildSettings(450), workers=1)
+    build_vocab([corpus], folder, BuildSettings(500), workers=1)
     return folder
 
 
@@ -57,7 +57,7 @@ def test_a_bad_line_is_named_counted_and_not_fatal(name, bad, reason, tmp_path, 
     separator = b"\n" if name.endswith("l") else b"\n\n"
     path = tmp_path / name
     path.write_bytes(separator.join([lines[0].encode(), bad, *(x.encode() for x in lines[1:])]))
-    arguments = ["build-vocab", str(path), "--vocab-size", "450", "--workers", "1"]
+    arguments = ["build-vocab", str(path), "--vocab-size", "500", "--workers", "1"]
     main([*arguments, "--output", str(tmp_path / "v")])
     place = f"{path}:{3 if name.endswith('t') else 2}"
     assert place in (said := capsys.readouterr().out) and reason in said
@@ -113,7 +113,7 @@ def test_a_damaged_tokenizer_folder_is_refused_before_anything_is_written(
 
 def test_what_a_stage_wrote_into_a_corpus_folder_is_not_corpus(corpus, tmp_path):
     shutil.copy(corpus, tmp_path / "text.txt")
-    build_vocab([tmp_path], tmp_path / "vocab", BuildSettings(450), workers=1)
+    build_vocab([tmp_path], tmp_path / "vocab", BuildSettings(500), workers=1)
     assert find_files([tmp_path]) == [tmp_path / "text.txt"]
     said: list[str] = []
     for _ in range(2):  # the model's own files do not make it another corpus either

@@ -19,6 +19,7 @@ from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
 from kobert_kit.processes import worker_pool
+from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
 
 CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
 SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
@@ -129,19 +130,25 @@ class _Encoder:
         if settings.unit == "morpheme":
             self.marker = BoundaryMarker(read_recipe(settings.tokenizer).kiwi)
         pieces = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        self.begins_word = np.array([not piece.startswith("##") for piece, _ in pieces])
+        self.begins_eojeol = np.array([not piece.startswith(PREFIX) for piece, _ in pieces])
+        self.is_punctuation = np.array(
+            [all(map(is_punctuation, piece.removeprefix(PREFIX))) for piece, _ in pieces]
+        )
         self.id_type = np.uint16 if len(pieces) <= 1 << 16 else np.uint32
 
     def encode(self, documents: list[Document]) -> Shard:
         texts = [document.text for document in documents]
         encodings = self.encode_plain(self.tokenizer, texts)
         ids = [np.array(encoding.ids, dtype=self.id_type) for encoding in encodings]
-        words = [self.begins_word[row] for row in ids]
-        if self.marker is not None:
-            words = [
-                starts | self.marker.mark(text, encoding.offsets)
-                for starts, text, encoding in zip(words, texts, encodings, strict=True)
-            ]
+        words = [
+            self.begins_eojeol[row]
+            | (
+                self._around_punctuation(row)
+                if self.marker is None
+                else self.marker.mark(text, encoding.offsets)
+            )
+            for row, text, encoding in zip(ids, texts, encodings, strict=True)
+        ]
         return Shard(
             ids=np.concatenate(ids),
             words=np.concatenate(words),
@@ -150,3 +157,9 @@ class _Encoder:
                 [is_held_out(document, self.settings.held_out_share) for document in documents]
             ),
         )
+
+    def _around_punctuation(self, ids: np.ndarray) -> np.ndarray:
+        """Whether each token is punctuation or follows some: no part of the eojeol as a word."""
+        marks = self.is_punctuation[ids]
+        marks[1:] |= marks[:-1].copy()
+        return marks

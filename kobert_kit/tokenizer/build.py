@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from heapq import nlargest
 from pathlib import Path
 
 from kobert_kit.console import progress
@@ -39,6 +40,9 @@ from kobert_kit.tokenizer.loading import (
 from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
 from kobert_kit.tokenizer.recipe import Recipe
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
+
+# The commonest eojeols, by which entries that cross morphemes are found.
+MOST_RUNS = 300_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,9 @@ def build_vocab(
         workers = workers or os.cpu_count() or 1
         pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers)
     room = settings.vocab_size - _reserved(settings)
-    entries = train_wordpiece(pieces, alphabet_entries(alphabet), room, settings.min_frequency)
+    entries = train_wordpiece(
+        pieces.counts, pieces.runs, alphabet_entries(alphabet), room, settings.min_frequency
+    )
     tokenizer = make_tokenizer(entries, alphabet, settings.special_tokens, settings.unused)
     reopen_output(output, STAGE)
     write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
@@ -123,7 +129,7 @@ def build_vocab(
         reading=reading,
         forgotten=counts.forgotten,
         distinct_eojeols=len(counts.train),
-        distinct_pieces=len(pieces),
+        distinct_pieces=len(pieces.counts),
         alphabet=len(alphabet),
         vocab_size=tokenizer.get_vocab_size(),
         held_out=measure(output, counts.held_out) if counts.held_out else None,
@@ -161,11 +167,12 @@ def _reserved(settings: BuildSettings) -> int:
 
 def _count_pieces(
     eojeols: Mapping[str, int], alphabet: Sequence[str], kiwi: KiwiSettings, workers: int
-) -> Mapping[str, int]:
-    counter = PieceCounter(alphabet)
+) -> PieceCounter:
+    frequent = nlargest(MOST_RUNS, eojeols, key=lambda eojeol: (eojeols[eojeol], eojeol))
+    counter = PieceCounter(alphabet, set(frequent))
     for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
         counter.add(eojeol, cuts, eojeols[eojeol])
-    return counter.counts
+    return counter
 
 
 def measure(folder: Path, eojeols: Mapping[str, int]) -> HeldOutMeasure:

@@ -19,12 +19,11 @@ from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
 from kobert_kit.processes import worker_pool
+from kobert_kit.tokenizer.pieces import Cuts
 
 # About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
 MAX_DISTINCT = 6_000_000
 CHUNK_EOJEOLS = 2_000  # what a worker analyses at a time, a tenth of a second
-
-Cuts = tuple[int, ...]
 
 
 @dataclass

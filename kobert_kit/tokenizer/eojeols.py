@@ -16,7 +16,9 @@ from tokenizers.pre_tokenizers import PreTokenizer
 
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import WHITE_SPACE, Splitter
+from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.pieces import PREFIX, known_run
+from kobert_kit.tokenizer.wordpiece import LongestMatch
 
 MAX_CACHED = 400_000  # eojeols, about 300 MB with their tokens
 MAX_CACHED_CHARS = 64  # nobody meets a longer one twice
@@ -24,8 +26,13 @@ MAX_CACHED_CHARS = 64  # nobody meets a longer one twice
 
 def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) -> None:
     """Let ``tokenizer`` cut eojeols into morphemes; it can be neither pickled nor saved then."""
-    entries = tokenizer.get_vocab(with_added_tokens=False)
-    cutter = EojeolPreTokenizer(entries, unknown, settings)
+    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    entries = {
+        entry: number
+        for entry, number in tokenizer.get_vocab(with_added_tokens=False).items()
+        if entry not in added and not is_reserved(entry)
+    }
+    cutter = EojeolPreTokenizer(entries, (unknown, tokenizer.token_to_id(unknown)), settings)
     tokenizer.pre_tokenizer = PreTokenizer.custom(cutter)
 
 
@@ -33,14 +40,15 @@ class EojeolPreTokenizer:
     """Cuts text into eojeols and gives each its tokens, so that the model has nothing left to do.
 
     For ``tokenizers.pre_tokenizers.PreTokenizer.custom``. Word ids are then those of eojeols.
-    ``vocabulary`` maps entries to ids.
+    ``vocabulary`` maps the entries that text may yield to ids; ``unknown`` is [UNK] with its id.
     """
 
-    def __init__(self, vocabulary: Mapping[str, int], unknown: str, settings: KiwiSettings) -> None:
+    def __init__(
+        self, vocabulary: Mapping[str, int], unknown: tuple[str, int], settings: KiwiSettings
+    ) -> None:
         self._vocabulary = vocabulary
-        self._unknown = vocabulary[unknown]
-        self._unknown_name = unknown
-        self._longest = max(map(len, vocabulary))
+        self._unknown = unknown
+        self._match = LongestMatch(vocabulary)
         self._known_run = known_run(entry for entry in vocabulary if len(entry) == 1)
         self._split = Splitter(settings).split_eojeol
         self._white_space = Regex(f"[{WHITE_SPACE}]+")
@@ -73,23 +81,14 @@ class EojeolPreTokenizer:
             yield from map(self._isolated, eojeol[reach:start])
             edges = [start, *(cut for cut in cuts if start < cut < end), end]
             for left, right in pairwise(edges):
-                yield from self._longest_matches(
-                    eojeol[left:right], "" if left == start else PREFIX
-                )
+                piece = eojeol[left:right]
+                for first, last in self._match.spans(piece, continues=left > start):
+                    entry = (PREFIX if left + first > start else "") + piece[first:last]
+                    yield entry, self._vocabulary[entry], last - first
             reach = end
         yield from map(self._isolated, eojeol[reach:])
 
     def _isolated(self, char: str) -> tuple[str, int, int]:
         if (number := self._vocabulary.get(char)) is None:
-            return self._unknown_name, self._unknown, 1
+            return (*self._unknown, 1)
         return char, number, 1
-
-    def _longest_matches(self, piece: str, prefix: str) -> Iterator[tuple[str, int, int]]:
-        start = 0
-        while start < len(piece):
-            # Every character of a known run is an entry in both forms, so the search ends.
-            end = min(len(piece), start + self._longest)
-            while (number := self._vocabulary.get(prefix + piece[start:end])) is None:
-                end -= 1
-            yield prefix + piece[start:end], number, end - start
-            start, prefix = end, PREFIX

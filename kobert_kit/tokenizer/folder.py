@@ -6,18 +6,20 @@ tokenizer: transformers 5 builds a ``BertTokenizer`` anew from the vocabulary, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from itertools import filterfalse, groupby
+from itertools import groupby
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, processors
 from tokenizers import pre_tokenizers as pre
 
 from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
+from kobert_kit.morphology.splitter import EOJEOL
 from kobert_kit.records import atomic_file, write_json
 from kobert_kit.tokenizer.charsmap import compile_charsmap
 from kobert_kit.tokenizer.locked import locked
-from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
+from kobert_kit.tokenizer.pieces import PREFIX
 from kobert_kit.tokenizer.recipe import CONFIG_NAME, KEY, Recipe
 
 SPECIAL_TOKENS = {
@@ -27,7 +29,9 @@ SPECIAL_TOKENS = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
+_WHITE_SPACE = [chr(code) for code in range(0x3001) if EOJEOL.match(chr(code)) is None]
 _BERTS_OWN = frozenset(SPECIAL_TOKENS.values())
+_UNUSED = re.compile(r"\[unused[0-9]+\]")
 MODEL_MAX_LENGTH = 512
 # WordPiece takes quadratic time on a run without a space, and gives up on one over its limit.
 MAX_WORD_CHARS = 100
@@ -63,6 +67,11 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, recipe: Recipe) -> None:
     )
 
 
+def is_reserved(entry: str) -> bool:
+    """Whether ``entry`` is one of BERT's special tokens or an unused slot."""
+    return entry in _BERTS_OWN or _UNUSED.fullmatch(entry) is not None
+
+
 def extra_special_tokens(tokenizer: Tokenizer) -> list[str]:
     """The special tokens beside BERT's own, in the order of their ids."""
     added = sorted(tokenizer.get_added_tokens_decoder().items())
@@ -94,12 +103,20 @@ def make_tokenizer(
     )
     tokenizer.pre_tokenizer = pre.Sequence(
         [
+            # Before the spaces are, so that it runs once over a text and not in every eojeol.
+            pre.Split(
+                Regex(
+                    f"[^{_ranges(alphabet)}{_ranges(_WHITE_SPACE)}]|"
+                    + _first_of_literals(reserved_entries(special_tokens, 0))
+                ),
+                "isolated",
+            ),
             pre.WhitespaceSplit(),
-            pre.Split(Regex(f"[^{_ranges(filterfalse(is_punctuation, alphabet))}]"), "isolated"),
             pre.FixedLength(MAX_WORD_CHARS),
         ]
     )
-    tokenizer.decoder = decoders.WordPiece(prefix=PREFIX)
+    # No clean-up: the tokens say where the spaces are.
+    tokenizer.decoder = decoders.WordPiece(prefix=PREFIX, cleanup=False)
     cls, sep = SPECIAL_TOKENS["cls_token"], SPECIAL_TOKENS["sep_token"]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{cls}:0 $A:0 {sep}:0",
@@ -113,6 +130,20 @@ def make_tokenizer(
         ]
     )
     return tokenizer
+
+
+def _first_of_literals(special_tokens: Iterable[str]) -> str:
+    """Matches the first character of what is spelt like a special token, an unused slot, or the
+    mark of a continuing entry.
+
+    Where such a text is to be text, it is cut there, or WordPiece would find the entry.
+    """
+    alternatives = [
+        "#(?=#)",
+        *(f"{re.escape(token[0])}(?={re.escape(token[1:])})" for token in special_tokens),
+        r"\[(?=unused[0-9]+\])",
+    ]
+    return "|".join(alternatives)
 
 
 def _ranges(chars: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from tokenizers import Encoding
 
 from kobert_kit.morphology.splitter import EOJEOL
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
+from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.subject import Subject
 
 Span = tuple[int, int]
@@ -30,7 +31,6 @@ CLASSES = ("syllable", "jamo", "Hanja", "Latin", "digit", "emoji", "symbol", "ot
 CARRIERS = ("가", "힣", "a", "1", "ㅋ", "大")
 LONGEST = 10
 
-_UNUSED = re.compile(r"\[unused\d+\]")
 _JAMO = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb]")
 
 
@@ -68,7 +68,7 @@ def begin(subject: Subject) -> Inspection:
     vocabulary = subject.native.get_vocab(with_added_tokens=True)
     reserved = {token.content for token in subject.native.get_added_tokens_decoder().values()}
     words = sorted(
-        entry for entry in vocabulary if entry not in reserved and not _UNUSED.fullmatch(entry)
+        entry for entry in vocabulary if entry not in reserved and not is_reserved(entry)
     )
     syllables = subject.native.encode_batch(SYLLABLES, add_special_tokens=False)
     return Inspection(

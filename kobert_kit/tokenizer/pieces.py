@@ -1,8 +1,9 @@
 """What the saved tokenizer sees of an eojeol, as the trainer must see it too.
 
-The pre-tokenizer isolates punctuation, as BERT's does, and every character outside the
-alphabet, so that an unknown character costs one [UNK] and never its whole eojeol. What follows
-an isolated character starts afresh, without ``##``.
+The pre-tokenizer isolates every character outside the alphabet, so that an unknown character costs
+one [UNK] and never its whole eojeol; what follows it starts afresh, without ``##``. Punctuation is
+not isolated as BERT's is: it continues its eojeol like anything else (``##.``), so that tokens tell
+where the spaces were.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 PREFIX = "##"
+
+Cuts = tuple[int, ...]
+Run = tuple[str, Cuts]
 
 ASCII_PUNCTUATION = "".join(c for c in map(chr, range(33, 127)) if not c.isalnum())
 COMMON_PUNCTUATION = ASCII_PUNCTUATION + "·…‘’“”「」『』〈〉《》"
@@ -27,7 +31,7 @@ MIN_COVERAGE = 0.99
 
 
 def is_punctuation(char: str) -> bool:
-    """Whether BERT's pre-tokenizer isolates ``char``: ASCII symbols and Unicode category P."""
+    """Whether ``char`` is an ASCII symbol or of Unicode's category P."""
     return char in ASCII_PUNCTUATION or unicodedata.category(char)[0] == "P"
 
 
@@ -56,28 +60,38 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> l
 
 
 def alphabet_entries(alphabet: Iterable[str]) -> list[str]:
-    """The entries of an alphabet: ``x`` and ``##x``; punctuation never continues anything."""
+    """The entries of an alphabet: ``x`` and ``##x``."""
     chars = list(alphabet)
-    return chars + [PREFIX + char for char in chars if not is_punctuation(char)]
+    return chars + [PREFIX + char for char in chars]
 
 
 def known_run(alphabet: Iterable[str]) -> re.Pattern[str]:
-    """Matches what lies between isolated characters: a run of the alphabet without punctuation."""
-    return re.compile(
-        f"[{''.join(re.escape(char) for char in alphabet if not is_punctuation(char))}]+"
-    )
+    """Matches what lies between isolated characters.
+
+    Isolated are unknown ones, and of several # all but the last: WordPiece would take what a text
+    begins with ## for a continuing entry.
+    """
+    inside = "".join(re.escape(char) for char in alphabet if char != "#")
+    return re.compile(f"(?:[{inside}]+|#(?!#))+")
 
 
 class PieceCounter:
-    """Counts surface morphemes as vocabulary strings: 먹 and, inside an eojeol, ##습니다."""
+    """Counts what eojeols are made of.
 
-    def __init__(self, alphabet: Iterable[str]) -> None:
-        self._pre_token = known_run(alphabet)
+    ``counts`` are those of surface morphemes as vocabulary strings: 먹 and, inside an eojeol,
+    ##습니다. ``runs`` are those of what lies between isolated characters, with the cuts in it,
+    of the eojeols in ``frequent``.
+    """
+
+    def __init__(self, alphabet: Iterable[str], frequent: Collection[str]) -> None:
+        self._run = known_run(alphabet)
+        self._frequent = frequent
         self.counts: Counter[str] = Counter()
+        self.runs: Counter[Run] = Counter()
 
-    def add(self, eojeol: str, cuts: tuple[int, ...], count: int) -> None:
-        """Count the pieces of ``eojeol``, which occurs ``count`` times and is cut at ``cuts``."""
-        for match in self._pre_token.finditer(eojeol):
+    def add(self, eojeol: str, cuts: Cuts, count: int) -> None:
+        """Count the parts of ``eojeol``, which occurs ``count`` times and is cut at ``cuts``."""
+        for match in self._run.finditer(eojeol):
             start, end = match.span()
             edges = [start, *(cut for cut in cuts if start < cut < end), end]
             for left, right in pairwise(edges):
@@ -85,3 +99,6 @@ class PieceCounter:
                     continue
                 piece = eojeol[left:right]
                 self.counts[piece if left == start else PREFIX + piece] += count
+            if eojeol in self._frequent:
+                inner = tuple(cut - start for cut in edges[1:-1])
+                self.runs[eojeol[start:end], inner] += count

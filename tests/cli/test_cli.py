@@ -66,7 +66,7 @@ def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
     def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    arguments = ("build-vocab", str(corpus), "--vocab-size", "400", "--workers", "1")
+    arguments = ("build-vocab", str(corpus), "--vocab-size", "500", "--workers", "1")
     done = run(*arguments, "--output", str(tmp_path / "v"), preexec_fn=limit_file_size)
     assert done.returncode == 1 and "the disk is full" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr

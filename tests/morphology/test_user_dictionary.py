@@ -68,7 +68,7 @@ def test_it_is_kept_in_the_tokenizer_folder(tmp_path: Path) -> None:
     documents = [f"달빛구름이를 {n}번 보았다. 구름이 달빛을 가렸다." for n in range(40)]
     rows = (json.dumps({"text": text}, ensure_ascii=False) for text in documents)
     (tmp_path / "corpus.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    arguments = [str(tmp_path / "corpus.jsonl"), "--vocab-size", "400", "--workers", "1"]
+    arguments = [str(tmp_path / "corpus.jsonl"), "--vocab-size", "500", "--workers", "1"]
     arguments += ["--mode", "always", "--user-dict", str(tmp_path / "words.txt")]
     outcome = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "vocab")])
     assert outcome.exit_code == 0, outcome.output

@@ -9,7 +9,7 @@ import pytest
 
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 
-SIZE = 420  # about as many entries as this text yields
+SIZE = 470  # about as many entries as this text yields
 
 PEOPLE = ["지수", "민호", "할머니", "선생님", "동생", "이모"]
 PLACES = ["학교", "시장", "도서관", "공원", "바닷가", "병원"]

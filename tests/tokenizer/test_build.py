@@ -25,7 +25,7 @@ RUN = """
 import sys
 from pathlib import Path
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
-settings = BuildSettings(420, held_out_share=0.1)
+settings = BuildSettings(470, held_out_share=0.1)
 build_vocab([Path(sys.argv[1])], Path(sys.argv[2]), settings, workers=int(sys.argv[3]))
 print([name for name in ("torch", "transformers", "datasets") if name in sys.modules])
 """
@@ -67,22 +67,22 @@ def test_fewer_entries_where_the_text_yields_no_more(corpus: Path, tmp_path: Pat
 def test_somebody_elses_folder_is_left_alone(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"thesis\.txt"):
-        build_vocab([corpus], tmp_path, BuildSettings(420))
+        build_vocab([corpus], tmp_path, BuildSettings(470))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_an_empty_corpus(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(DataError, match=r"empty\.txt"):
-        build_vocab([tmp_path / "empty.txt"], tmp_path / "out", BuildSettings(420))
+        build_vocab([tmp_path / "empty.txt"], tmp_path / "out", BuildSettings(470))
     with pytest.raises(UsageError, match="missing"):
-        build_vocab([tmp_path / "missing"], tmp_path / "out", BuildSettings(420))
+        build_vocab([tmp_path / "missing"], tmp_path / "out", BuildSettings(470))
 
 
 def test_everything_held_out(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("한 문장뿐인 글이다.")
     with pytest.raises(DataError, match="--held-out"):
-        build_vocab([tmp_path / "one.txt"], tmp_path / "out", BuildSettings(420, held_out_share=1))
+        build_vocab([tmp_path / "one.txt"], tmp_path / "out", BuildSettings(470, held_out_share=1))
 
 
 def test_a_stopped_build_is_unfinished_and_can_be_rerun(
@@ -103,16 +103,16 @@ def test_a_stopped_build_is_unfinished_and_can_be_rerun(
     _, errors = process.communicate(timeout=30)
     assert process.returncode != 0 and "KeyboardInterrupt" in errors
     assert not (output / "kobert_kit.json").exists()
-    build_vocab([corpus], output, BuildSettings(420, held_out_share=0.1), workers=1)
+    build_vocab([corpus], output, BuildSettings(470, held_out_share=0.1), workers=1)
     assert (output / "vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
     assert not (output / ".tokenizer.unfinished").exists()
 
 
 def test_building_again_into_the_same_folder(corpus: Path, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "out")
-    build_vocab([corpus], tmp_path / "out", BuildSettings(410, held_out_share=0.1), workers=1)
+    build_vocab([corpus], tmp_path / "out", BuildSettings(460, held_out_share=0.1), workers=1)
     record = json.loads((tmp_path / "out" / "kobert_kit.json").read_text(encoding="utf-8"))
-    assert record["results"]["vocab_size"] == 410
+    assert record["results"]["vocab_size"] == 460
 
 
 def documents() -> Iterator[Document]:

@@ -148,7 +148,7 @@ def test_words_are_eojeols_and_morphemes_are_numbered(always: Path) -> None:
     tokenizer = kobert_kit.load_tokenizer(always)
     encoding = tokenizer('지수는 "책을" 찾았습니다', "책", return_morpheme_ids=True)
     assert encoding.tokens()[1:-3] == [
-        *("지수", "##는", '"', "책", "##을", '"', "찾", "##았", "##습니다"),
+        *("지수", "##는", '"', "##책", "##을", '##"', "찾", "##았", "##습니다"),
     ]
     assert encoding.word_ids() == [None, 0, 0, 1, 1, 1, 1, 2, 2, 2, None, 0, None]
     assert encoding["morpheme_ids"] == [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, -1, 0, -1]
@@ -164,6 +164,19 @@ def test_morpheme_ids_without_the_analyser_in_the_tokenizer(folder: Path) -> Non
     tokenizer = kobert_kit.load_tokenizer(folder)
     found = tokenizer("찾았습니다", return_morpheme_ids=True, padding="max_length", max_length=7)
     assert found["morpheme_ids"] == [-1, 0, 1, 2, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("##책을", ["#", "#", "##책", "##을"]),  # not the entry ##책
+        ("### 책", ["#", "#", "#", "책"]),
+        ("#책", ["#", "##책"]),
+        ("책##", ["책", "#", "#"]),
+    ],
+)
+def test_number_signs_are_text(either: Any, text: str, tokens: list[str]) -> None:
+    assert either.tokenize(text) == tokens
 
 
 def test_added_tokens(either: Any) -> None:
@@ -253,7 +266,7 @@ def test_auto_tokenizer_with_and_without_kobert_kit(
     home = tmp_path / "model"
     shutil.copytree(always, home)
     if with_model_config:
-        (home / "config.json").write_text('{"model_type": "bert", "vocab_size": 420}')
+        (home / "config.json").write_text('{"model_type": "bert", "vocab_size": 470}')
     for first in ("import kobert_kit", "import transformers, kobert_kit", ""):
         outcome = subprocess.run(
             [sys.executable, "-c", LOAD.format(imports=first), str(home), TEXT],
@@ -318,6 +331,12 @@ def test_what_is_not_text_is_named(either: Any) -> None:
 def test_the_recipe_travels_with_the_model(always: Path, tmp_path: Path) -> None:
     kobert_kit.load_tokenizer(always).save_pretrained(tmp_path)
     assert read_recipe(tmp_path) == read_recipe(always)
+
+
+def test_decoding_gives_the_text_back(either: Any) -> None:
+    for text in ("(지수는) \"시장에서\" 책을 '샀습니다'...", *sentences()[:40]):
+        assert "[UNK]" not in either.tokenize(text)
+        assert either.decode(either(text, add_special_tokens=False)["input_ids"]) == text
 
 
 def test_an_empty_text(either: Any) -> None:

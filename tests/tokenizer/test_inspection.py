@@ -58,7 +58,7 @@ def test_the_vocabulary_alone(folder: Path) -> None:
     subject = open_subject(str(folder))
     inspection = begin(subject)
     entries = subject.native.get_vocab()
-    assert inspection.entries == len(entries) == 420
+    assert inspection.entries == len(entries) == 470
     # Which syllables can be written is which ones are entries.
     assert inspection.reachable_syllables == sum(syllable in entries for syllable in SYLLABLES)
     assert inspection.dead == []
@@ -69,10 +69,10 @@ def test_the_vocabulary_alone(folder: Path) -> None:
 
 def test_dead_entries_are_found(folder: Path, tmp_path: Path) -> None:
     values = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    values["model"]["vocab"]["##."] = 420  # punctuation is isolated, so it continues nothing
-    values["model"]["vocab"]["책시장"] = 421  # reachable
+    values["model"]["vocab"]["##뷁"] = 470  # not in the alphabet, so it is isolated
+    values["model"]["vocab"]["책시장"] = 471  # reachable
     (tmp_path / "tokenizer.json").write_text(json.dumps(values), encoding="utf-8")
-    assert begin(open_subject(str(tmp_path))).dead == ["##."]
+    assert begin(open_subject(str(tmp_path))).dead == ["##뷁"]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """The trainer and the pieces, on counts small enough to check by hand."""
 
+import random
+from collections import Counter
 from itertools import islice
 
 from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
-from kobert_kit.tokenizer.wordpiece import merges, train_wordpiece
+from kobert_kit.tokenizer.wordpiece import MAX_CROSSING, merges, train_wordpiece
 
 
 def test_merges_by_hand() -> None:
@@ -29,13 +31,13 @@ def test_no_dead_entries_and_the_exact_size() -> None:
     pieces = {"##습니다": 50, "##입니다": 1, "먹": 9, "먹이": 4}
     alphabet = alphabet_entries("습니다입먹이")
     # ##니다 is used once, by ##입니다; ##습니 never, once ##습니다 is there.
-    assert train_wordpiece(pieces, alphabet, len(alphabet) + 2, 2) == [
+    assert train_wordpiece(pieces, {}, alphabet, len(alphabet) + 2, 2) == [
         *alphabet,
         "##습니다",
         "먹이",
     ]
     # Not more than the text yields.
-    assert train_wordpiece(pieces, alphabet, 1000, 2) == [*alphabet, "##습니다", "먹이"]
+    assert train_wordpiece(pieces, {}, alphabet, 1000, 2) == [*alphabet, "##습니다", "먹이"]
 
 
 def test_ties_do_not_depend_on_the_order_of_the_counts() -> None:
@@ -58,19 +60,54 @@ def test_a_small_vocabulary_gets_a_smaller_alphabet() -> None:
     assert "다" in choose_alphabet(counts, coverage=1.0, most=1000)
 
 
+def test_what_crosses_morphemes_gives_way() -> None:
+    # 아 | 이다 is one word, 아이 | 다 another. With 아이 as an entry, the first loses its 이다.
+    pieces = {"아": 9, "##이다": 9, "아이": 3, "##다": 3}
+    alphabet = alphabet_entries("아이다")
+    harmful = {("아이다", (1,)): 9, ("아이다", (2,)): 2}
+    assert train_wordpiece(pieces, harmful, alphabet, 1000, 2) == [*alphabet, "##이다"]
+    # Where it is mostly right, it stays.
+    harmless = {("아이다", (1,)): 1, ("아이다", (2,)): 9}
+    assert train_wordpiece(pieces, harmless, alphabet, 1000, 2) == [*alphabet, "##이다", "아이"]
+
+
+def test_no_entry_crosses_more_than_allowed() -> None:
+    """On random words of random morphemes, counted anew by the slowest of ways."""
+    generator = random.Random(0)
+    morphemes = [
+        "".join(generator.choices("가나다라", k=generator.randint(1, 3))) for _ in range(40)
+    ]
+    counter = PieceCounter("가나다라", words := {})
+    for _ in range(400):
+        first, second = generator.choices(morphemes, k=2)
+        words.setdefault(first + second, (len(first),))
+    for number, (word, cuts) in enumerate(words.items()):
+        counter.add(word, cuts, 1 + number % 7)
+    alphabet = alphabet_entries("가나다라")
+    entries = set(train_wordpiece(counter.counts, counter.runs, alphabet, 60, 1))
+    assert len(entries) > len(alphabet) + 10
+    uses, across = Counter(), Counter()
+    for (word, cuts), count in counter.runs.items():
+        rest, start = word, 0
+        while rest:
+            mark = "##" if start else ""
+            length = max(n for n in range(1, len(rest) + 1) if mark + rest[:n] in entries)
+            uses[mark + rest[:length]] += count
+            across[mark + rest[:length]] += count * (start < cuts[0] < start + length)
+            rest, start = rest[length:], start + length
+    assert all(across[entry] <= MAX_CROSSING * uses[entry] for entry in uses)
+
+
 def test_pieces_are_what_the_tokenizer_sees() -> None:
-    counter = PieceCounter(choose_alphabet({"먹었습니다를라위원회": 1}, 1.0, 1000))
+    alphabet = choose_alphabet({"먹었습니다를라위원회": 1}, 1.0, 1000)
+    counter = PieceCounter(alphabet, {"먹었습니다.", "뷁를"})
     counter.add("먹었습니다.", (1, 2, 5), 3)
     counter.add("BERT를,", (4, 5), 2)
     counter.add("“위원회”라", (1, 4, 5), 1)
-    counter.add("뷁를", (1,), 1)  # an unknown character is isolated like punctuation
+    counter.add("뷁를", (1,), 1)  # what follows an isolated character starts afresh
+    counter.add("##라", (2,), 1)
     assert counter.counts == {
-        "먹": 3,
-        "##었": 3,
-        "##습니다": 3,
-        "BERT": 2,
-        "##를": 2,
-        "위원회": 1,
-        "라": 1,
-        "를": 1,
+        **{"먹": 3, "##었": 3, "##습니다": 3, "##.": 3, "BERT": 2, "##를": 2, "##,": 2},
+        **{"“": 1, "##위원회": 1, "##”": 1, "##라": 2, "를": 1, "#": 1},
     }
+    assert counter.runs == {("먹었습니다.", (1, 2, 5)): 3, ("를", ()): 1}
