@@ -160,6 +160,6 @@ class _Encoder:
 
     def _around_punctuation(self, ids: np.ndarray) -> np.ndarray:
         """Whether each token is punctuation or follows some: no part of the eojeol as a word."""
-        marks = self.is_punctuation[ids]
+        marks: np.ndarray = self.is_punctuation[ids]
         marks[1:] |= marks[:-1].copy()
         return marks

@@ -32,7 +32,9 @@ def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) 
         for entry, number in tokenizer.get_vocab(with_added_tokens=False).items()
         if entry not in added and not is_reserved(entry)
     }
-    cutter = EojeolPreTokenizer(entries, (unknown, tokenizer.token_to_id(unknown)), settings)
+    number = tokenizer.token_to_id(unknown)
+    assert number is not None
+    cutter = EojeolPreTokenizer(entries, (unknown, number), settings)
     tokenizer.pre_tokenizer = PreTokenizer.custom(cutter)
 
 
