@@ -80,7 +80,7 @@ class EojeolPreTokenizer:
         reach = 0
         for run in self._known_run.finditer(eojeol):
             start, end = run.span()
-            yield from map(self._isolated, eojeol[reach:start])
+            yield from [(*self._unknown, 1)] * (start - reach)
             edges = [start, *(cut for cut in cuts if start < cut < end), end]
             for left, right in pairwise(edges):
                 piece = eojeol[left:right]
@@ -88,9 +88,4 @@ class EojeolPreTokenizer:
                     entry = (PREFIX if left + first > start else "") + piece[first:last]
                     yield entry, self._vocabulary[entry], last - first
             reach = end
-        yield from map(self._isolated, eojeol[reach:])
-
-    def _isolated(self, char: str) -> tuple[str, int, int]:
-        if (number := self._vocabulary.get(char)) is None:
-            return (*self._unknown, 1)
-        return char, number, 1
+        yield from [(*self._unknown, 1)] * (len(eojeol) - reach)

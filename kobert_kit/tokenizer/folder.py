@@ -101,19 +101,8 @@ def make_tokenizer(
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Precompiled(characters)]
     )
-    tokenizer.pre_tokenizer = pre.Sequence(
-        [
-            # Before the spaces are, so that it runs once over a text and not in every eojeol.
-            pre.Split(
-                Regex(
-                    f"[^{_ranges(alphabet)}{_ranges(_WHITE_SPACE)}]|"
-                    + _first_of_literals(reserved_entries(special_tokens, 0))
-                ),
-                "isolated",
-            ),
-            pre.WhitespaceSplit(),
-            pre.FixedLength(MAX_WORD_CHARS),
-        ]
+    tokenizer.pre_tokenizer = pre.Split(
+        Regex(_pre_token(alphabet, reserved_entries(special_tokens, 0))), "removed", invert=True
     )
     # No clean-up: the tokens say where the spaces are.
     tokenizer.decoder = decoders.WordPiece(prefix=PREFIX, cleanup=False)
@@ -132,16 +121,19 @@ def make_tokenizer(
     return tokenizer
 
 
-def _first_of_literals(special_tokens: Iterable[str]) -> str:
-    """Matches the first character of what is spelt like a special token, an unused slot, or the
-    mark of a continuing entry.
+def _pre_token(alphabet: Iterable[str], special_tokens: Iterable[str]) -> str:
+    """Matches what WordPiece looks at in one go; white space alone is in none.
 
-    Where such a text is to be text, it is cut there, or WordPiece would find the entry.
+    Known characters of an eojeol, or one unknown. As in `known_run`, a # begins anew. What is spelt
+    like a special token or an unused slot is cut after its first character, or WordPiece would find
+    the token where the text is to be text.
     """
+    known = _ranges(char for char in alphabet if char != "#")
     alternatives = [
-        "#(?=#)",
         *(f"{re.escape(token[0])}(?={re.escape(token[1:])})" for token in special_tokens),
         r"\[(?=unused[0-9]+\])",
+        f"#?[{known}]{{1,{MAX_WORD_CHARS}}}",
+        f"[^{_ranges(_WHITE_SPACE)}]",
     ]
     return "|".join(alternatives)
 

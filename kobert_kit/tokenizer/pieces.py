@@ -66,20 +66,19 @@ def alphabet_entries(alphabet: Iterable[str]) -> list[str]:
 
 
 def known_run(alphabet: Iterable[str]) -> re.Pattern[str]:
-    """Matches what lies between isolated characters.
+    """Matches what lies between unknown characters; a # begins anew.
 
-    Isolated are unknown ones, and of several # all but the last: WordPiece would take what a text
-    begins with ## for a continuing entry.
+    WordPiece would take what a text begins with ## for a continuing entry.
     """
     inside = "".join(re.escape(char) for char in alphabet if char != "#")
-    return re.compile(f"(?:[{inside}]+|#(?!#))+")
+    return re.compile(f"#?[{inside}]+|#")
 
 
 class PieceCounter:
     """Counts what eojeols are made of.
 
     ``counts`` are those of surface morphemes as vocabulary strings: 먹 and, inside an eojeol,
-    ##습니다. ``runs`` are those of what lies between isolated characters, with the cuts in it,
+    ##습니다. ``runs`` are those of what lies between unknown characters, with the cuts in it,
     of the eojeols in ``frequent``.
     """
 

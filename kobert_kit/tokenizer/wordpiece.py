@@ -35,7 +35,7 @@ def train_wordpiece(
 
     A merged string stays only if longest-match-first uses it ``min_frequency`` times or more on
     ``pieces`` (strings as in the vocabulary, with their counts): ##습니 is dead once ##습니다 is
-    there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what lies between isolated
+    there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what lies between unknown
     characters, with the cuts between morphemes) lie across a cut. Where the text does not yield
     enough strings, there are fewer entries.
     """

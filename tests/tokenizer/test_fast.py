@@ -173,6 +173,7 @@ def test_morpheme_ids_without_the_analyser_in_the_tokenizer(folder: Path) -> Non
         ("### 책", ["#", "#", "#", "책"]),
         ("#책", ["#", "##책"]),
         ("책##", ["책", "#", "#"]),
+        ("책#책", ["책", "#", "##책"]),
     ],
 )
 def test_number_signs_are_text(either: Any, text: str, tokens: list[str]) -> None:
