@@ -28,7 +28,7 @@ from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import Splitter
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.folder import reserved_entries
-from kobert_kit.tokenizer.pieces import Cuts, PieceCounter, alphabet_entries
+from kobert_kit.tokenizer.pieces import Cuts, PieceCounter
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
 
 CHUNK = 20  # documents
@@ -98,8 +98,9 @@ def vocabulary_of(
     words: Counter[tuple[str, Cuts]], entries: list[str], settings: BuildSettings
 ) -> list[str]:
     """As build_vocab trains it, from cuts in context; the alphabet is that of ``entries``."""
-    alphabet = [entry for entry in entries if len(entry) == 1]
-    counter = PieceCounter(alphabet, {eojeol for eojeol, _ in words})
+    alphabet = [entry for entry in entries if len(entry.removeprefix("##")) == 1]
+    joined = [entry for entry in alphabet if "##" + entry in alphabet]
+    counter = PieceCounter(joined, {eojeol for eojeol, _ in words})
     for (eojeol, cuts), count in words.items():
         counter.add(eojeol, cuts, count)
     reserved = reserved_entries((), 0)
@@ -107,7 +108,7 @@ def vocabulary_of(
     trained = train_wordpiece(
         counter.counts,
         dict(counter.runs.most_common(300_000)),
-        alphabet_entries(alphabet),
+        alphabet,
         room,
         settings.min_frequency,
     )

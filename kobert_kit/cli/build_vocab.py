@@ -46,10 +46,10 @@ import click
 )
 @click.option(
     "--shared-syllable",
-    type=click.Choice(["cut", "merge"]),
-    default="cut",
+    type=click.Choice(["merge", "cut"]),
+    default="merge",
     show_default=True,
-    help="Morphemes that share a syllable: cut where one ends (됩|니다), or kept whole (됩니다).",
+    help="Morphemes that share a syllable: kept whole (됩니다), or cut where one ends (됩|니다).",
 )
 @click.option(
     "--user-dict",
@@ -124,7 +124,7 @@ def build_vocab(
         alphabet_coverage=alphabet_coverage,
         min_frequency=min_frequency,
         kiwi=KiwiSettings(
-            "merge" if shared_syllable == "merge" else "cut",
+            "cut" if shared_syllable == "cut" else "merge",
             read_user_dictionary(user_dict) if user_dict else "",
         ),
         mode=mode,

@@ -27,6 +27,7 @@ MAX_RUN = 200
 WHITE_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 EOJEOL = re.compile(f"[^{WHITE_SPACE}]+")
 
+_SERIAL_PART = re.compile(f"\\w+|[^\\w{WHITE_SPACE}]+")
 _LONG_RUN = re.compile(f"[^{WHITE_SPACE}]{{{MAX_RUN}}}")
 
 _ZWJ = "\u200d"
@@ -121,9 +122,12 @@ def _analyse(text: str, settings: KiwiSettings) -> list[Morpheme]:
     for offset, chunk in _chunks(text):
         # White space inside one token (dates hold some) is cut out by the caller.
         for token in kiwi.tokenize(chunk):
-            if token.len:
-                start = offset + token.start
-                morphemes.append(Morpheme(start, start + token.len, token.tag))
+            if token.tag in ("W_SERIAL", "SB"):  # a date, or the number of an item: 2024.5.1., 4.
+                parts = _SERIAL_PART.finditer(chunk, token.start, token.start + token.len)
+                spans = [part.span() for part in parts]
+            else:
+                spans = [(token.start, token.start + token.len)] if token.len else []
+            morphemes += [Morpheme(offset + a, offset + b, token.tag) for a, b in spans]
     # Stable, so that morphemes of one span keep the analysis' order.
     return sorted(morphemes, key=lambda morpheme: morpheme[:2])
 

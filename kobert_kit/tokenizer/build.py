@@ -37,7 +37,7 @@ from kobert_kit.tokenizer.loading import (
     plain_tokenizer,
     tokenizer_fingerprint,
 )
-from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
+from kobert_kit.tokenizer.pieces import Alphabet, PieceCounter, choose_alphabet
 from kobert_kit.tokenizer.recipe import Recipe
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
 
@@ -117,12 +117,12 @@ def build_vocab(
         say(reading.summary())
         alphabet = _alphabet(counts.train, settings)
         workers = workers or os.cpu_count() or 1
-        pieces = _count_pieces(counts.train, alphabet, settings.kiwi, workers)
+        pieces = _count_pieces(counts.train, alphabet.joined, settings.kiwi, workers)
     room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(
-        pieces.counts, pieces.runs, alphabet_entries(alphabet), room, settings.min_frequency
+        pieces.counts, pieces.runs, alphabet.entries(), room, settings.min_frequency
     )
-    tokenizer = make_tokenizer(entries, alphabet, settings.special_tokens, settings.unused)
+    tokenizer = make_tokenizer(entries, alphabet.joined, settings.special_tokens, settings.unused)
     reopen_output(output, STAGE)
     write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
     report = BuildReport(
@@ -149,10 +149,10 @@ def _read(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, Eoj
     return reading, counts
 
 
-def _alphabet(eojeols: Mapping[str, int], settings: BuildSettings) -> list[str]:
-    most = int(settings.vocab_size * settings.alphabet_share / 2)  # x and ##x
+def _alphabet(eojeols: Mapping[str, int], settings: BuildSettings) -> Alphabet:
+    most = int(settings.vocab_size * settings.alphabet_share)
     alphabet = choose_alphabet(eojeols, settings.alphabet_coverage, most)
-    needed = _reserved(settings) + len(alphabet_entries(alphabet))
+    needed = _reserved(settings) + len(alphabet.entries())
     if settings.vocab_size < needed:
         raise UsageError(
             f"--vocab-size {settings.vocab_size:,}: smaller than the alphabet, which takes "
@@ -166,10 +166,10 @@ def _reserved(settings: BuildSettings) -> int:
 
 
 def _count_pieces(
-    eojeols: Mapping[str, int], alphabet: Sequence[str], kiwi: KiwiSettings, workers: int
+    eojeols: Mapping[str, int], joined: Sequence[str], kiwi: KiwiSettings, workers: int
 ) -> PieceCounter:
     frequent = nlargest(MOST_RUNS, eojeols, key=lambda eojeol: (eojeols[eojeol], eojeol))
-    counter = PieceCounter(alphabet, set(frequent))
+    counter = PieceCounter(joined, set(frequent))
     for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
         counter.add(eojeol, cuts, eojeols[eojeol])
     return counter

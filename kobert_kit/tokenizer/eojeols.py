@@ -51,7 +51,9 @@ class EojeolPreTokenizer:
         self._vocabulary = vocabulary
         self._unknown = unknown
         self._match = LongestMatch(vocabulary)
-        self._known_run = known_run(entry for entry in vocabulary if len(entry) == 1)
+        self._known_run = known_run(
+            entry for entry in vocabulary if len(entry) == 1 and PREFIX + entry in vocabulary
+        )
         self._split = Splitter(settings).split_eojeol
         self._white_space = Regex(f"[{WHITE_SPACE}]+")
         self._cached = lru_cache(MAX_CACHED)(self._encode)
@@ -80,7 +82,7 @@ class EojeolPreTokenizer:
         reach = 0
         for run in self._known_run.finditer(eojeol):
             start, end = run.span()
-            yield from [(*self._unknown, 1)] * (start - reach)
+            yield from map(self._isolated, eojeol[reach:start])
             edges = [start, *(cut for cut in cuts if start < cut < end), end]
             for left, right in pairwise(edges):
                 piece = eojeol[left:right]
@@ -88,4 +90,8 @@ class EojeolPreTokenizer:
                     entry = (PREFIX if left + first > start else "") + piece[first:last]
                     yield entry, self._vocabulary[entry], last - first
             reach = end
-        yield from [(*self._unknown, 1)] * (len(eojeol) - reach)
+        yield from map(self._isolated, eojeol[reach:])
+
+    def _isolated(self, char: str) -> tuple[str, int, int]:
+        number = self._vocabulary.get(char)
+        return (*self._unknown, 1) if number is None else (char, number, 1)

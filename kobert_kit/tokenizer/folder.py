@@ -86,11 +86,14 @@ def reserved_entries(special_tokens: Sequence[str], unused: int) -> list[str]:
 
 def make_tokenizer(
     entries: Sequence[str],
-    alphabet: Iterable[str],
+    joined: Iterable[str],
     special_tokens: Sequence[str] = (),
     unused: int = 0,
 ) -> Tokenizer:
-    """The tokenizer whose ids are the positions in the reserved entries and then ``entries``."""
+    """The tokenizer whose ids are the positions in the reserved entries and then ``entries``.
+
+    ``joined`` are the characters that need not be isolated, see `Alphabet`.
+    """
     vocabulary = [*reserved_entries(special_tokens, unused), *entries]
     ids = {entry: number for number, entry in enumerate(vocabulary)}
     unknown = SPECIAL_TOKENS["unk_token"]
@@ -102,7 +105,7 @@ def make_tokenizer(
         [normalizers.NFC(), normalizers.Precompiled(characters)]
     )
     tokenizer.pre_tokenizer = pre.Split(
-        Regex(_pre_token(alphabet, reserved_entries(special_tokens, 0))), "removed", invert=True
+        Regex(_pre_token(joined, reserved_entries(special_tokens, 0))), "removed", invert=True
     )
     # No clean-up: the tokens say where the spaces are.
     tokenizer.decoder = decoders.WordPiece(prefix=PREFIX, cleanup=False)
@@ -121,14 +124,14 @@ def make_tokenizer(
     return tokenizer
 
 
-def _pre_token(alphabet: Iterable[str], special_tokens: Iterable[str]) -> str:
+def _pre_token(joined: Iterable[str], special_tokens: Iterable[str]) -> str:
     """Matches what WordPiece looks at in one go; white space alone is in none.
 
-    Known characters of an eojeol, or one unknown. As in `known_run`, a # begins anew. What is spelt
+    Joined characters of an eojeol, or one other. As in `known_run`, a # begins anew. What is spelt
     like a special token or an unused slot is cut after its first character, or WordPiece would find
     the token where the text is to be text.
     """
-    known = _ranges(char for char in alphabet if char != "#")
+    known = _ranges(char for char in joined if char != "#")
     alternatives = [
         *(f"{re.escape(token[0])}(?={re.escape(token[1:])})" for token in special_tokens),
         r"\[(?=unused[0-9]+\])",

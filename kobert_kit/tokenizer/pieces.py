@@ -1,7 +1,7 @@
 """What the saved tokenizer sees of an eojeol, as the trainer must see it too.
 
-The pre-tokenizer isolates every character outside the alphabet, so that an unknown character costs
-one [UNK] and never its whole eojeol; what follows it starts afresh, without ``##``. Punctuation is
+The pre-tokenizer isolates every character that has no continuing entry, so that an unknown
+character costs one [UNK] and never its whole eojeol; what follows it starts afresh, without ``##``. Punctuation is
 not isolated as BERT's is: it continues its eojeol like anything else (``##.``), so that tokens tell
 where the spaces were.
 """
@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 PREFIX = "##"
@@ -28,6 +29,7 @@ JAMO = "".join(map(chr, range(0x3131, 0x3164)))
 MAX_PIECE_CHARS = 64
 # Of the characters of a text; with less, [UNK] would be among its commonest tokens.
 MIN_COVERAGE = 0.99
+JOINED_COVERAGE = 0.999
 
 
 def is_punctuation(char: str) -> bool:
@@ -35,42 +37,58 @@ def is_punctuation(char: str) -> bool:
     return char in ASCII_PUNCTUATION or unicodedata.category(char)[0] == "P"
 
 
-def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> list[str]:
-    """The characters that get entries of their own, in order of their code points.
+@dataclass(frozen=True)
+class Alphabet:
+    """The characters that have entries of their own, each group in order of code points.
 
-    Every digit, ASCII letter, jamo and common punctuation mark, and the most frequent others, until
-    ``coverage`` (0 to 1) of all characters of the text is reached, or there are ``most`` of them
-    and MIN_COVERAGE is reached; ties by code point.
+    ``joined`` ones have two, x and ##x. ``alone`` ones are too rare for that: they have x only, and
+    are isolated like unknown ones.
+    """
+
+    joined: Sequence[str]
+    alone: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.joined) + len(self.alone)
+
+    def entries(self) -> list[str]:
+        return [*self.joined, *(PREFIX + char for char in self.joined), *self.alone]
+
+
+def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> Alphabet:
+    """Every digit, ASCII letter, jamo and common punctuation mark, and the most frequent others.
+
+    They are joined until JOINED_COVERAGE of all characters of the text is reached, alone until
+    ``coverage`` (0 to 1) is, or until they take ``most`` entries and MIN_COVERAGE is reached; ties
+    by code point.
     """
     counts: Counter[str] = Counter()
     for eojeol, count in eojeols.items():
         for char in eojeol:
             counts[char] += count
-    chosen = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS + JAMO)
-    wanted = coverage * counts.total()
-    needed = min(coverage, MIN_COVERAGE) * counts.total()
-    covered = sum(counts[char] for char in chosen)
-    for char, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if covered >= (needed if len(chosen) >= most else wanted):
+    total = counts.total()
+    needed = min(coverage, MIN_COVERAGE) * total
+    joined, alone = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS + JAMO), list[str]()
+    covered = sum(counts[char] for char in joined)
+    others = [(-count, char) for char, count in counts.items() if char not in joined]
+    for negative, char in sorted(others):
+        is_full = 2 * len(joined) + len(alone) >= most
+        if covered >= coverage * total or (is_full and covered >= needed):
             break
-        if char not in chosen:
-            chosen.add(char)
-            covered += count
-    return sorted(chosen)
+        if covered < JOINED_COVERAGE * total:
+            joined.add(char)
+        else:
+            alone.append(char)
+        covered -= negative
+    return Alphabet(sorted(joined), sorted(alone))
 
 
-def alphabet_entries(alphabet: Iterable[str]) -> list[str]:
-    """The entries of an alphabet: ``x`` and ``##x``."""
-    chars = list(alphabet)
-    return chars + [PREFIX + char for char in chars]
-
-
-def known_run(alphabet: Iterable[str]) -> re.Pattern[str]:
-    """Matches what lies between unknown characters; a # begins anew.
+def known_run(joined: Iterable[str]) -> re.Pattern[str]:
+    """Matches what lies between isolated characters; a # begins anew.
 
     WordPiece would take what a text begins with ## for a continuing entry.
     """
-    inside = "".join(re.escape(char) for char in alphabet if char != "#")
+    inside = "".join(re.escape(char) for char in joined if char != "#")
     return re.compile(f"#?[{inside}]+|#")
 
 
@@ -78,12 +96,12 @@ class PieceCounter:
     """Counts what eojeols are made of.
 
     ``counts`` are those of surface morphemes as vocabulary strings: 먹 and, inside an eojeol,
-    ##습니다. ``runs`` are those of what lies between unknown characters, with the cuts in it,
+    ##습니다. ``runs`` are those of what lies between isolated characters, with the cuts in it,
     of the eojeols in ``frequent``.
     """
 
-    def __init__(self, alphabet: Iterable[str], frequent: Collection[str]) -> None:
-        self._run = known_run(alphabet)
+    def __init__(self, joined: Iterable[str], frequent: Collection[str]) -> None:
+        self._run = known_run(joined)
         self._frequent = frequent
         self.counts: Counter[str] = Counter()
         self.runs: Counter[Run] = Counter()

@@ -31,11 +31,11 @@ def train_wordpiece(
     size: int,
     min_frequency: int,
 ) -> list[str]:
-    """``size`` entries: those of ``alphabet``, then merged strings in the order of their merges.
+    """``size`` entries: the ``alphabet``'s, then merged strings in the order of their merges.
 
     A merged string stays only if longest-match-first uses it ``min_frequency`` times or more on
     ``pieces`` (strings as in the vocabulary, with their counts): ##습니 is dead once ##습니다 is
-    there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what lies between unknown
+    there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what lies between isolated
     characters, with the cuts between morphemes) lie across a cut. Where the text does not yield
     enough strings, there are fewer entries.
     """

@@ -100,6 +100,13 @@ def test_shared_syllables() -> None:
     assert Splitter(KiwiSettings("merge")).split_eojeol("보냅니다") == ()
 
 
+def test_a_serial_number_is_cut_at_its_dots() -> None:
+    assert surfaces("4. 다음 항목은 2024. 5. 1.에 한다.")[:2] == ["4", "."]
+    for text in ("2024. 5. 1.에", "2024.5.1.에", "가. 나."):
+        for piece in surfaces(text):
+            assert piece.isalnum() or not any(char.isalnum() for char in piece), text
+
+
 def test_offsets_are_those_of_the_original() -> None:
     composed = "학교에서 밥을 먹었습니다."
     decomposed = unicodedata.normalize("NFD", composed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import pickle
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def test_a_word_of_the_users_is_one_piece(tmp_path: Path) -> None:
     assert surfaces(TEXT, words)[:2] == ["달빛구름이", "를"]
     splitter = pickle.loads(pickle.dumps(Splitter(KiwiSettings(user_dictionary=words))))
     assert splitter.split_eojeol("달빛구름이를") == (5,)
+
+
+def test_a_forked_child_can_have_another_dictionary() -> None:
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("no fork here")
+    for number in range(3):
+        surfaces(TEXT, f"달빛{number}\tNNP\n")
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(surfaces, (TEXT, "달빛구름이\tNNP\t3"))
+        assert found.get(timeout=60)[:2] == ["달빛구름이", "를"]
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_what_is_no_tokenizer(tmp_path: Path, content: str | None) -> None:
 def test_the_record_explains_the_folder(folder: Path) -> None:
     record = read_record(folder, "tokenizer")
     assert record.settings["vocab_size"] == 470
-    assert read_recipe(folder) == Recipe("vocab", KiwiSettings("cut"), kiwi_versions())
+    assert read_recipe(folder) == Recipe("vocab", KiwiSettings("merge"), kiwi_versions())
     assert kiwi_versions().items() <= record.versions.items()
     assert len(record.inputs["corpus"]) == 32
     assert record.results["reading"]["documents"] == 221

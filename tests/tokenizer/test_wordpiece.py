@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from itertools import islice
 
-from kobert_kit.tokenizer.pieces import PieceCounter, alphabet_entries, choose_alphabet
+from kobert_kit.tokenizer.pieces import Alphabet, PieceCounter, choose_alphabet
 from kobert_kit.tokenizer.wordpiece import MAX_CROSSING, merges, train_wordpiece
 
 
@@ -29,7 +29,7 @@ def test_frequency_bounds_the_merges() -> None:
 
 def test_no_dead_entries_and_the_exact_size() -> None:
     pieces = {"##습니다": 50, "##입니다": 1, "먹": 9, "먹이": 4}
-    alphabet = alphabet_entries("습니다입먹이")
+    alphabet = Alphabet("습니다입먹이").entries()
     # ##니다 is used once, by ##입니다; ##습니 never, once ##습니다 is there.
     assert train_wordpiece(pieces, {}, alphabet, len(alphabet) + 2, 2) == [
         *alphabet,
@@ -49,21 +49,29 @@ def test_ties_do_not_depend_on_the_order_of_the_counts() -> None:
 def test_the_alphabet_covers_the_text() -> None:
     counts = {"가": 98, "나": 1, "뷁": 1, "大": 1}
     alphabet = choose_alphabet(counts, coverage=0.98, most=1000)
-    assert {"가", "大", "0", "Z", "a", "[", "’"} <= set(alphabet)
-    assert not {"나", "뷁"} & set(alphabet)  # as rare, with greater code points
-    assert alphabet == sorted(alphabet)
+    assert {"가", "大", "0", "Z", "a", "[", "’"} <= set(alphabet.joined)
+    assert not {"나", "뷁"} & {*alphabet.joined, *alphabet.alone}  # as rare, greater code points
+    assert alphabet.joined == sorted(alphabet.joined) and not alphabet.alone
+
+
+def test_rare_characters_stand_alone() -> None:
+    alphabet = choose_alphabet({"가": 99_900, "나": 60, "大": 30, "뷁": 10}, 0.9999, 1000)
+    assert "가" in alphabet.joined and alphabet.alone == ["大", "나"] and len(alphabet) > 200
+    entries = alphabet.entries()
+    assert {"##가", "나"} <= set(entries) and "##나" not in entries
+    assert len(entries) == len(set(entries)) == 2 * len(alphabet.joined) + 2
 
 
 def test_a_small_vocabulary_gets_a_smaller_alphabet() -> None:
     counts = {"가": 9900, "나": 60, "다": 40}
-    assert "다" not in choose_alphabet(counts, coverage=1.0, most=10)
-    assert "다" in choose_alphabet(counts, coverage=1.0, most=1000)
+    assert "다" not in choose_alphabet(counts, coverage=1.0, most=10).joined
+    assert "다" in choose_alphabet(counts, coverage=1.0, most=1000).alone
 
 
 def test_what_crosses_morphemes_gives_way() -> None:
     # 아 | 이다 is one word, 아이 | 다 another. With 아이 as an entry, the first loses its 이다.
     pieces = {"아": 9, "##이다": 9, "아이": 3, "##다": 3}
-    alphabet = alphabet_entries("아이다")
+    alphabet = Alphabet("아이다").entries()
     harmful = {("아이다", (1,)): 9, ("아이다", (2,)): 2}
     assert train_wordpiece(pieces, harmful, alphabet, 1000, 2) == [*alphabet, "##이다"]
     # Where it is mostly right, it stays.
@@ -83,7 +91,7 @@ def test_no_entry_crosses_more_than_allowed() -> None:
         words.setdefault(first + second, (len(first),))
     for number, (word, cuts) in enumerate(words.items()):
         counter.add(word, cuts, 1 + number % 7)
-    alphabet = alphabet_entries("가나다라")
+    alphabet = Alphabet("가나다라").entries()
     entries = set(train_wordpiece(counter.counts, counter.runs, alphabet, 60, 1))
     assert len(entries) > len(alphabet) + 10
     uses, across = Counter(), Counter()
@@ -100,7 +108,7 @@ def test_no_entry_crosses_more_than_allowed() -> None:
 
 def test_pieces_are_what_the_tokenizer_sees() -> None:
     alphabet = choose_alphabet({"먹었습니다를라위원회": 1}, 1.0, 1000)
-    counter = PieceCounter(alphabet, {"먹었습니다.", "뷁를"})
+    counter = PieceCounter(alphabet.joined, {"먹었습니다.", "뷁를"})
     counter.add("먹었습니다.", (1, 2, 5), 3)
     counter.add("BERT를,", (4, 5), 2)
     counter.add("“위원회”라", (1, 4, 5), 1)
