@@ -1,9 +1,9 @@
 """What the saved tokenizer sees of an eojeol, as the trainer must see it too.
 
 The pre-tokenizer isolates every character that has no continuing entry, so that an unknown
-character costs one [UNK] and never its whole eojeol; what follows it starts afresh, without ``##``. Punctuation is
-not isolated as BERT's is: it continues its eojeol like anything else (``##.``), so that tokens tell
-where the spaces were.
+character costs one [UNK] and never its whole eojeol; what follows it starts afresh, without
+``##``. Punctuation is not isolated as BERT's is: it continues its eojeol like anything else
+(``##.``), so that tokens tell where the spaces were.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Alphabet:
         return len(self.joined) + len(self.alone)
 
     def entries(self) -> list[str]:
-        return [*self.joined, *(PREFIX + char for char in self.joined), *self.alone]
+        continuing = (PREFIX + char for char in self.joined if char != "#")  # see `known_run`
+        return [*self.joined, *continuing, *self.alone]
 
 
 def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> Alphabet:
