@@ -32,7 +32,7 @@ import click
 @click.option(
     "--alphabet-coverage",
     type=click.FloatRange(0, 1),
-    default=0.9998,
+    default=0.9996,
     show_default=True,
     help="Share of the text's characters that get entries of their own, as far as those fit into a "
     "third of the vocabulary; the rest become [UNK], one character at a time.",

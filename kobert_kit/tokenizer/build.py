@@ -59,7 +59,7 @@ class BuildSettings:
 
     vocab_size: int
     held_out_share: float = 0.01
-    alphabet_coverage: float = 0.9998
+    alphabet_coverage: float = 0.9996
     min_frequency: int = 2
     kiwi: KiwiSettings = field(default_factory=KiwiSettings)
     alphabet_share: float = 1 / 3

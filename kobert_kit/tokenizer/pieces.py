@@ -29,7 +29,7 @@ JAMO = "".join(map(chr, range(0x3131, 0x3164)))
 MAX_PIECE_CHARS = 64
 # Of the characters of a text; with less, [UNK] would be among its commonest tokens.
 MIN_COVERAGE = 0.99
-JOINED_COVERAGE = 0.999
+JOINED_COVERAGE = 0.998
 
 
 def is_punctuation(char: str) -> bool:
