@@ -17,6 +17,7 @@ from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
+from kobert_kit.tokenizer.loading import file_digests
 
 LINES = [
     f"{who}가 {what}를 {deed}."
@@ -93,13 +94,16 @@ def damage(folder: Path, kind: str) -> None:
         (folder / "tokenizer.json").write_text(text.replace('"노래"', '"모래"'))
     elif kind == "missing":
         (folder / "tokenizer_config.json").unlink()
-    elif kind == "no kiwi":
-        record.write_text(json.dumps(values | {"settings": {}}))
+    elif kind == "no recipe":
+        config = folder / "tokenizer_config.json"
+        config.write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
+        values["results"]["files"] = file_digests(folder)
+        record.write_text(json.dumps(values))
     elif kind == "null versions":
         record.write_text(json.dumps(values | {"versions": None}))
 
 
-@pytest.mark.parametrize("kind", ["cut", "edited", "missing", "no kiwi", "null versions"])
+@pytest.mark.parametrize("kind", ["cut", "edited", "missing", "no recipe", "null versions"])
 def test_a_damaged_tokenizer_folder_is_refused_before_anything_is_written(
     kind, corpus, vocab, tmp_path
 ):

@@ -44,6 +44,10 @@ from kobert_kit.tokenizer.wordpiece import train_wordpiece
 # The commonest eojeols, by which entries that cross morphemes are found.
 MOST_RUNS = 300_000
 
+# With more distinct ones than this, those that occur once are not analysed: most of the work, and a
+# twentieth of the text.
+ENOUGH_EOJEOLS = 200_000
+
 
 @dataclass(frozen=True)
 class BuildSettings:
@@ -168,7 +172,9 @@ def _reserved(settings: BuildSettings) -> int:
 def _count_pieces(
     eojeols: Mapping[str, int], joined: Sequence[str], kiwi: KiwiSettings, workers: int
 ) -> PieceCounter:
-    frequent = nlargest(MOST_RUNS, eojeols, key=lambda eojeol: (eojeols[eojeol], eojeol))
+    if len(eojeols) > ENOUGH_EOJEOLS:
+        eojeols = {eojeol: count for eojeol, count in eojeols.items() if count > 1}
+    frequent = nlargest(MOST_RUNS, eojeols, key=eojeols.__getitem__)
     counter = PieceCounter(joined, set(frequent))
     for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
         counter.add(eojeol, cuts, eojeols[eojeol])

@@ -17,6 +17,7 @@ import torch
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
+from kobert_kit.tokenizer.loading import file_digests
 
 SETTINGS = PretrainSettings("tiny", steps=24, batch_size=4, length=32, held_out_share=0.1)
 MACHINE = Machine(threads=1, workers=1)
@@ -157,8 +158,11 @@ def test_another_kiwi_is_refused(corpus: Path, tokenizer: Path, tmp_path: Path):
 
     other = tmp_path / "vocab"
     shutil.copytree(tokenizer, other)
+    config = json.loads((other / "tokenizer_config.json").read_text())
+    config["kobert_kit"]["versions"]["kiwipiepy"] = "0.1.0"
+    (other / "tokenizer_config.json").write_text(json.dumps(config))
     record = json.loads((other / "kobert_kit.json").read_text())
-    record["versions"]["kiwipiepy"] = "0.1.0"
+    record["results"]["files"] = file_digests(other)
     (other / "kobert_kit.json").write_text(json.dumps(record))
     with pytest.raises(DataError, match=r"made with kiwipiepy 0\.1\.0"):
         pretrain([corpus], other, tmp_path / "model", SETTINGS, MACHINE, print)
