@@ -38,9 +38,9 @@ def train_wordpiece(
 
     A merged string stays only if longest-match-first uses it ``min_frequency`` times or more on
     ``pieces`` (strings as in the vocabulary, with their counts), and more than others: ##습니 is
-    dead once ##습니다 is there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what lies
-    between isolated characters, with the cuts between morphemes) lie across a cut. Where the text
-    does not yield enough strings, there are fewer entries.
+    dead once ##습니다 is there. It goes if more than MAX_CROSSING of its uses on ``runs`` (what
+    lies between isolated characters, with the cuts between morphemes) lie across a cut. Where the
+    text does not yield enough strings, there are fewer entries.
     """
     source = merges(pieces, min_frequency)
     room = max(0, size - len(alphabet))
