@@ -1,21 +1,16 @@
 """The contract of the splitter: lossless, ordered, and faithful to the morphemes."""
 
-import json
-import lzma
 import pickle
 import random
 import time
 import unicodedata
-from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
 
 import pytest
+from real_text import cases, corpus_lines
 
 from kobert_kit.morphology.kiwi import KiwiSettings, kiwi_versions
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 POLICIES = ["cut", "merge"]
 
 
@@ -32,23 +27,6 @@ def assert_lossless(text: str, splitter: Splitter) -> None:
         assert piece.starts_eojeol == (piece.start == 0 or bool(gap))
         reach = piece.end
     assert not EOJEOL.search(text[reach:])
-
-
-def cases() -> list[dict[str, object]]:
-    path = SHARED / "cases" / "tokenizer" / "cases.jsonl"
-    if not path.exists():
-        pytest.skip(f"no {path}")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def corpus_lines(each: int) -> Iterator[str]:
-    files = sorted((SHARED / "data" / "corpus").glob("*.jsonl.xz"))
-    if not files:
-        pytest.skip(f"no corpora under {SHARED}")
-    for path in files:
-        with lzma.open(path, "rt", encoding="utf-8") as stream:
-            lines = (row for line in stream for row in json.loads(line)["text"].split("\n"))
-            yield from islice(lines, each)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

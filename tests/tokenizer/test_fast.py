@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from conftest import SIZE, sentences
-from contract import assert_lossless, cases, corpus_lines, noise
+from contract import assert_lossless, noise
+from real_text import cases, corpus_lines
 
 import kobert_kit
 from kobert_kit.errors import DataError

@@ -1,20 +1,19 @@
 """The folder as its users meet it: what it holds, how it encodes, and that it loads anywhere."""
 
 import json
-import lzma
 import subprocess
 import sys
 import unicodedata
-from itertools import islice
 from pathlib import Path
 
 import pytest
 from conftest import sentences
+from contract import assert_lossless
+from real_text import cases, corpus_lines
 from tokenizers import Tokenizer
 
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KiwiSettings, kiwi_versions
-from kobert_kit.morphology.splitter import EOJEOL
 from kobert_kit.records import read_record
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
 from kobert_kit.tokenizer.loading import (
@@ -25,8 +24,6 @@ from kobert_kit.tokenizer.loading import (
     tokenizer_fingerprint,
 )
 from kobert_kit.tokenizer.recipe import Recipe, read_recipe
-
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 
 
 def tokens(folder: Path, text: str) -> list[str]:
@@ -94,34 +91,11 @@ def test_lone_surrogates_do_not_crash(folder: Path) -> None:
     assert encoding.offsets == [(0, 1), (1, 2), (2, 3), (4, 5)]
 
 
-def real_lines() -> list[str]:
-    """All cases, and lines of every corpus, composed (offsets of NFD text are a later matter)."""
-    if not SHARED.exists():
-        pytest.skip(f"no {SHARED}")
-    path = SHARED / "cases" / "tokenizer" / "cases.jsonl"
-    lines = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
-    for file in sorted((SHARED / "data" / "corpus").glob("*.jsonl.xz")):
-        with lzma.open(file, "rt", encoding="utf-8") as stream:
-            rows = (row for line in stream for row in json.loads(line)["text"].split("\n"))
-            lines += islice(rows, 1500)
-    return [line for line in lines if unicodedata.is_normalized("NFC", line)]
-
-
 def test_tokens_are_lossless_on_real_lines(folder: Path) -> None:
-    lines = real_lines()
+    lines = [*(case["text"] for case in cases()), *corpus_lines(1500)]
     tokenizer = plain_tokenizer(folder)
     for text, encoding in zip(lines, encode_plain(tokenizer, lines), strict=True):
-        reach = 0
-        for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
-            assert start >= reach and not EOJEOL.search(text[reach:start])
-            assert EOJEOL.fullmatch(text[start:end])
-            if token == "[UNK]":
-                assert end - start == 1
-            else:
-                surface = tokenizer.normalizer.normalize_str(text[start:end])
-                assert surface == token.removeprefix("##")
-            reach = end
-        assert not EOJEOL.search(text[reach:])
+        assert_lossless(text, encoding.tokens, encoding.offsets)
 
 
 LOAD = """

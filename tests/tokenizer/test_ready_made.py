@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract import SHARED, assert_lossless, cases, corpus_lines
+from contract import assert_lossless
+from real_text import SHARED, cases, corpus_lines
 
 import kobert_kit
 from kobert_kit.morphology.kiwi import kiwi_versions

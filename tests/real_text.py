@@ -1,0 +1,32 @@
+"""Real text and the cases, where they are at hand; tests that want them skip where they are not."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
+
+
+def cases() -> list[dict[str, Any]]:
+    path = SHARED / "cases" / "tokenizer" / "cases.jsonl"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def corpus_lines(each: int) -> Iterator[str]:
+    """Lines of every corpus, ``each`` of them."""
+    files = sorted((SHARED / "data" / "corpus").glob("*.jsonl.xz"))
+    if not files:
+        pytest.skip(f"no corpora under {SHARED}")
+    for path in files:
+        with lzma.open(path, "rt", encoding="utf-8") as stream:
+            lines = (row for line in stream for row in json.loads(line)["text"].split("\n"))
+            yield from islice(lines, each)
