@@ -15,7 +15,12 @@ from kobert_kit.corpus.documents import ReadReport, require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.masking import MaskSettings
-from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_model
+from kobert_kit.pretrain.model import (
+    MAX_POSITIONS,
+    MaskedLanguageModel,
+    fill_untrained_embeddings,
+    new_model,
+)
 from kobert_kit.pretrain.objective import MaskedLanguageModelling, Sequences, SpecialIds
 from kobert_kit.pretrain.prepare import PrepareSettings, prepare
 from kobert_kit.pretrain.prepared import open_shards
@@ -127,6 +132,7 @@ def pretrain(
         **{name: value for name, value in result.evaluations[-1].items() if name != "step"},
     }
     if ranks.is_main_process:
+        fill_untrained_embeddings(model.bert_mlm, preset.length)
         _save(model, tokenizer, output, plan)
     ranks.wait_for_everyone()
     return plan

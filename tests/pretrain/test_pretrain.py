@@ -97,6 +97,17 @@ def test_the_model_answers_in_a_process_without_kobert_kit(model: Path, tmp_path
     assert done.stdout.strip() == "BertForMaskedLM", done.stderr
 
 
+def test_what_was_never_seen_starts_from_what_was(model: Path):
+    """Pretraining sees segment A and the first positions; fine-tuning on pairs wants the rest."""
+    saved = weights(model)
+    types = saved["bert.embeddings.token_type_embeddings.weight"]
+    places = saved["bert.embeddings.position_embeddings.weight"]
+    assert torch.equal(types[0], types[1]) and types[0].std() > 0
+    for start in range(SETTINGS.length, len(places), SETTINGS.length):
+        assert torch.equal(places[start : start + SETTINGS.length], places[: SETTINGS.length])
+    assert len(places[: SETTINGS.length].unique(dim=0)) == SETTINGS.length
+
+
 def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokenizer: Path):
     """The reported loss, computed again from the saved folder by the library's own head."""
     from transformers import AutoModelForMaskedLM
