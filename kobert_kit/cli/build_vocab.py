@@ -152,11 +152,13 @@ def build_vocab(
 
 
 def _distinct(special_tokens: tuple[str, ...]) -> tuple[str, ...]:
-    from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
+    from kobert_kit.tokenizer.folder import is_reserved
 
     for token in special_tokens:
         if not token.strip() or token != token.strip():
             raise click.UsageError(f"--special-token '{token}': empty, or with space around it")
-        if token in SPECIAL_TOKENS.values():
-            raise click.UsageError(f"--special-token {token}: is one of BERT's own already")
+        if len(token) == 1:
+            raise click.UsageError(f"--special-token {token}: one character, which text needs")
+        if is_reserved(token):
+            raise click.UsageError(f"--special-token {token}: is one of BERT's own, or --unused")
     return tuple(dict.fromkeys(special_tokens))

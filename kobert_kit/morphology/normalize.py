@@ -1,6 +1,6 @@
 """Unicode normalisation that remembers where every character came from.
 
-- Full-width and half-width forms (Ａ％, ﾻ) become the characters that they are forms of (A%, ㅅ).
+- Full-width and half-width forms (Ａ％, ﾻ) become the characters that they are forms of (A%, ㅋ).
 - NFC.
 - Conjoining jamo that stand alone (ᄏᄏ, typed or left over by damaged text) become the
   compatibility jamo that people type (ㅋㅋ). Never NFKC, which does the opposite.

@@ -134,3 +134,11 @@ def test_counting_keeps_the_held_out_apart() -> None:
     assert counts.train.total() + counts.held_out.total() == 800
     numbered = {word for word in counts.held_out if word.startswith("하나")}
     assert 20 < len(numbered) < 100 and not numbered & set(counts.train)
+
+
+@pytest.mark.parametrize("token", ["[MASK]", "[unused3]", "가", " ", " [USER]"])
+def test_a_special_token_that_cannot_be_one(corpus: Path, tmp_path: Path, token: str) -> None:
+    arguments = [str(corpus), "--special-token", token, "--output", str(tmp_path / "out")]
+    outcome = CliRunner().invoke(command, arguments)
+    assert outcome.exit_code == 2 and "--special-token" in outcome.output
+    assert not (tmp_path / "out").exists()
