@@ -12,8 +12,8 @@ from typing import Any
 
 from tokenizers import Encoding
 
+from kobert_kit.corpus.reading import encodable
 from kobert_kit.morphology.normalize import Normalized, normalize, normalize_text
-from kobert_kit.morphology.splitter import SURROGATE
 
 Text = str | Sequence[str]  # running text, or words
 Sample = tuple[Text, ...]  # one text or a pair
@@ -22,7 +22,7 @@ Sample = tuple[Text, ...]  # one text or a pair
 def cleaned(texts: Any) -> Any:
     """``texts`` (a string, or lists of them, nested) with every string normalised."""
     if isinstance(texts, str):
-        return SURROGATE.sub("\ufffd", normalize_text(texts))
+        return encodable(normalize_text(texts))
     if isinstance(texts, list | tuple):
         return type(texts)(cleaned(text) for text in texts)
     return texts

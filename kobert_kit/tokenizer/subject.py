@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
 
+from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KiwiSettings
-from kobert_kit.morphology.splitter import SURROGATE
 from kobert_kit.tokenizer.loading import encode_plain, native_tokenizer, plain_tokenizer
 from kobert_kit.tokenizer.recipe import CONFIG_NAME, KEY, read_recipe
 
@@ -29,8 +29,9 @@ class Subject:
         """Without [CLS] and [SEP]; "[MASK]" in a text is text."""
         if self.kiwi is not None:
             return encode_plain(self.tokenizer, texts)
-        clean = [SURROGATE.sub("\ufffd", text) for text in texts]
-        encodings: list[Encoding] = self.tokenizer.encode_batch(clean, add_special_tokens=False)
+        encodings: list[Encoding] = self.tokenizer.encode_batch(
+            [encodable(text) for text in texts], add_special_tokens=False
+        )
         return encodings
 
 
