@@ -133,9 +133,8 @@ def build_vocab(
     )
     report = run(corpus, output, settings, workers=workers, say=click.echo)
     if report.forgotten:
-        click.echo(
-            f"eojeols that occur {report.forgotten} times or less were left out to save memory"
-        )
+        often = "once" if report.forgotten == 1 else f"at most {report.forgotten} times"
+        click.echo(f"eojeols that occur {often} were left out: much work for little of the text")
     click.echo(
         f"{report.distinct_eojeols:,} distinct eojeols, {report.distinct_pieces:,} distinct "
         f"morphemes, {report.alphabet:,} characters"

@@ -96,13 +96,13 @@ def page(
     Hovering a token shows the entry, its id, its offsets, and the morpheme that it begins in with
     its tag. ``samples`` are texts with the tokens of each tokenizer.
     """
-    names = [one.name for one in inspections]
-    head = "".join(f"<th>{escape(name)}</th>" for name in ["", *names])
+    names = ("", *(one.name for one in inspections))
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
         for row in measures(inspections)
     )
-    shown = "".join(_sample(text, names, tokens) for text, tokens in samples)
+    shown = "".join(_sample(text, inspections, tokens) for text, tokens in samples)
     return (
         '<!doctype html>\n<html lang="ko"><head><meta charset="utf-8">'
         f"<title>Tokenizers</title><style>{_STYLE}</style></head>\n<body><h1>Tokenizers</h1>\n"
@@ -110,18 +110,19 @@ def page(
     )
 
 
-def _sample(text: str, names: Sequence[str], tokens: Sequence[Sequence[Token]]) -> str:
+def _sample(text: str, inspections: Sequence[Inspection], tokens: Sequence[Sequence[Token]]) -> str:
     rows = (
-        f'<div><span class="name">{escape(name)}</span>{_row(text, row)}</div>\n'
-        for name, row in zip(names, tokens, strict=True)
+        f'<div><span class="name">{escape(one.name)}</span>'
+        f"{_row(text, row, one.unknown_token)}</div>\n"
+        for one, row in zip(inspections, tokens, strict=True)
     )
     return f'<p class="text">{escape(text)}</p>\n{"".join(rows)}'
 
 
-def _row(text: str, tokens: Sequence[Token]) -> str:
+def _row(text: str, tokens: Sequence[Token], unknown: str | None) -> str:
     shown, reach = [], 0
     for token in tokens:
-        kind = " unknown" if token.token == "[UNK]" else ""
+        kind = " unknown" if token.token == unknown else ""
         kind += " inner" if token.start == reach and reach else ""
         shown.append(
             f"{escape(text[reach : token.start])}"

@@ -83,7 +83,10 @@ class HeldOutMeasure:
 
 @dataclass
 class BuildReport:
-    """What ``build_vocab`` read and made."""
+    """What ``build_vocab`` read and made.
+
+    Eojeols that occur up to ``forgotten`` times were left out; 0 if none were.
+    """
 
     reading: ReadReport
     forgotten: int
@@ -131,7 +134,7 @@ def build_vocab(
     write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
     report = BuildReport(
         reading=reading,
-        forgotten=counts.forgotten,
+        forgotten=max(counts.forgotten, int(len(counts.train) > ENOUGH_EOJEOLS)),
         distinct_eojeols=len(counts.train),
         distinct_pieces=len(pieces.counts),
         alphabet=len(alphabet),

@@ -44,6 +44,7 @@ class Inspection:
 
     name: str
     entries: int
+    unknown_token: str | None = None
     eojeols: int = 0
     tokens: int = 0
     unknown_tokens: int = 0
@@ -74,6 +75,7 @@ def begin(subject: Subject) -> Inspection:
     return Inspection(
         subject.name,
         entries=len(vocabulary),
+        unknown_token=subject.unknown,
         reachable_syllables=sum(
             bool(encoding.tokens) and subject.unknown not in encoding.tokens
             for encoding in syllables

@@ -11,11 +11,13 @@ from conftest import sentences
 
 from kobert_kit.cli import group
 from kobert_kit.errors import DataError
-from kobert_kit.report.inspection import measures
+from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.report.inspection import measures, page
 from kobert_kit.tasks.spans import read_answers, read_entities
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
 from kobert_kit.tokenizer.inspection import SYLLABLES, add_texts, begin, character_class
 from kobert_kit.tokenizer.subject import open_subject
+from kobert_kit.tokenizer.tokens import tokens_of
 
 NER = (
     "## 설명\n## 문장-1\t<지수:PS>는\n지\tB-PS\n수\tI-PS\n는\tO\n \tO\n시\tB-LC\n장\tI-LC\n에\tO\n"
@@ -108,12 +110,12 @@ def test_gold_spans(tmp_path: Path) -> None:
 
 def test_the_command(folder: Path, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "ner.tsv").write_text(NER, encoding="utf-8")
-    page = tmp_path / "look.html"
+    look = tmp_path / "look.html"
     arguments = [str(corpus), "--tokenizer", str(folder), "--against", str(folder)]
-    arguments += ["--ner", str(tmp_path / "ner.tsv"), "--html", str(page)]
+    arguments += ["--ner", str(tmp_path / "ner.tsv"), "--html", str(look)]
     text = invoke("inspect", *arguments)
     assert "tokens per eojeol" in text and "gold spans hurt at the end" in text
-    html = page.read_text(encoding="utf-8")
+    html = look.read_text(encoding="utf-8")
     assert 'title="##는 (' in html and "<script" not in html
     assert html.count("</div>") == 20  # a tokenizer named twice is measured once
     for row in measures([begin(open_subject(str(folder)))]):
@@ -122,11 +124,26 @@ def test_the_command(folder: Path, corpus: Path, tmp_path: Path) -> None:
 
 def test_html_is_escaped(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("<b>책</b> & <script>", encoding="utf-8")
-    page = tmp_path / "look.html"
-    arguments = [str(tmp_path / "text.txt"), "--tokenizer", str(folder), "--html", str(page)]
+    look = tmp_path / "look.html"
+    arguments = [str(tmp_path / "text.txt"), "--tokenizer", str(folder), "--html", str(look)]
     invoke("inspect", *arguments)
-    html = page.read_text(encoding="utf-8")
+    html = look.read_text(encoding="utf-8")
     assert "<script" not in html and "&lt;script&gt;" in html and "&amp;" in html
+
+
+def test_the_page_marks_what_a_foreign_tokenizer_does_not_know(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(models.WordPiece({"<nil>": 0, "책": 1, "##을": 2}, unk_token="<nil>"))
+    backend.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<nil>").save_pretrained(tmp_path)
+    subject = open_subject(str(tmp_path))
+    text = "책을 샀다"
+    rows = list(tokens_of(subject, [text], Splitter()))
+    html = page([begin(subject)], [(text, rows)])
+    assert html.count('class="token unknown"') == 1
+    assert 'class="token unknown" title="&lt;nil&gt; (0), 3-5' in html
 
 
 def test_tokenize_styles(folder: Path, tmp_path: Path) -> None:
