@@ -8,7 +8,8 @@ from klue_sample import RECORDS, write_split
 
 import kobert_kit
 from kobert_kit.pretrain.prepared import open_shards
-from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
+from kobert_kit.pretrain.run import pretrain
+from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
 from kobert_kit.tasks.encode import encode

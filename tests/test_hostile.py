@@ -13,7 +13,8 @@ from kobert_kit.cli import main
 from kobert_kit.corpus.files import find_files
 from kobert_kit.errors import DataError, TrainingError, UsageError
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
+from kobert_kit.pretrain.run import pretrain
+from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab

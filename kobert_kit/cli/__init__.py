@@ -20,6 +20,7 @@ COMMANDS = {
     "build-vocab": ("build_vocab", "Build a morpheme-aware WordPiece vocabulary from a corpus."),
     "tokenize": ("tokenize", "Show what a tokenizer makes of a text."),
     "inspect": ("inspect", "Measure tokenizers side by side."),
+    "prepare": ("prepare", "Encode a corpus once, for many runs or by many machines."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }

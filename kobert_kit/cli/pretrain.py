@@ -34,13 +34,33 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 )
 @click.option(
     "--mask-unit",
-    type=click.Choice(["eojeol", "morpheme"]),
+    type=click.Choice(["token", "morpheme", "eojeol", "span"]),
     default="morpheme",
     show_default=True,
-    help="What is masked as a whole. Kiwi must then be the one the tokenizer was made with.",
+    help="What is masked as a whole; a span is a few morphemes. For morphemes and spans Kiwi must "
+    "be the one the tokenizer was made with.",
 )
 @click.option("--mask-ratio", type=float, default=0.15, show_default=True)
 @click.option("--length", type=int, help="Tokens a sequence; default: the preset's.")
+@click.option(
+    "--long-length",
+    type=int,
+    help="Tokens a sequence at the end of the run, as BERT's 512 after 128; a step has as many "
+    "tokens as before.",
+)
+@click.option(
+    "--long-share",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of the budget that --long-length gets.",
+)
+@click.option(
+    "--pack-documents",
+    is_flag=True,
+    help="Fill sequences with parts of several documents, which do not see each other. Worth it "
+    "where documents are short.",
+)
 @click.option("--batch-size", type=int, help="Sequences a step; default: the preset's.")
 @click.option("--learning-rate", type=float, help="Peak; default: the preset's.")
 @click.option(
@@ -66,6 +86,11 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     show_default=True,
     help="bf16 pays on GPUs, and on CPUs with AVX512-BF16 or AMX; elsewhere it is slow.",
 )
+@click.option(
+    "--compile",
+    is_flag=True,
+    help="Let torch.compile make the model faster; worth its minutes of waiting on GPUs.",
+)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
 @click.option(
     "--workers",
@@ -73,6 +98,13 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     default=2,
     show_default=True,
     help="Encoding processes.",
+)
+@click.option(
+    "--data-workers",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Threads that make batches ahead; the result does not change.",
 )
 @click.option(
     "--save-minutes",
@@ -87,10 +119,13 @@ def pretrain(
     output: Path,
     threads: int | None,
     workers: int,
+    data_workers: int,
     save_minutes: float,
     **options: Any,
 ) -> None:
-    """Pretrain a BERT on CORPUS (files or folders) with whole-word masking.
+    """Pretrain a BERT on CORPUS with whole-word masking.
+
+    CORPUS is files or folders as `build-vocab` takes them, or one folder of `kobert-kit prepare`.
 
     15 % of the tokens are predicted, whole morphemes or eojeol at a time, with new masks in
     every epoch. A slice of the documents is held out; loss and accuracy on it are in
@@ -105,15 +140,15 @@ def pretrain(
       torchrun --nproc-per-node 8 -m kobert_kit pretrain corpus/ --tokenizer vocab \\
           --preset base --steps 1000000 --mixed-precision bf16 --output model
     """
-    from kobert_kit.pretrain.run import Machine, PretrainSettings
     from kobert_kit.pretrain.run import pretrain as run
+    from kobert_kit.pretrain.settings import Machine, PretrainSettings
 
     record = run(
         corpus,
         tokenizer,
         output,
         PretrainSettings(**options),
-        Machine(threads, workers, save_minutes),
+        Machine(threads, workers, data_workers, save_minutes),
         click.echo,
     )
     results = record.results

@@ -38,7 +38,8 @@ def quickstart(output: Path, threads: int | None) -> None:
       kobert-kit quickstart --output quickstart
     """
     from kobert_kit.corpus.sample import sample_folder
-    from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
+    from kobert_kit.pretrain.run import pretrain
+    from kobert_kit.pretrain.settings import Machine, PretrainSettings
     from kobert_kit.report.klue import Row, compare, headline, write_confusion_tables
     from kobert_kit.tasks.baseline import majority
     from kobert_kit.tasks.catalogue import get_task

@@ -69,13 +69,19 @@ class MaskedLanguageModel(nn.Module):
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor | None,
         positions: torch.Tensor,
+        position_ids: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Logits (masked, vocabulary) at the flat ``positions`` of ``input_ids`` (batch, length).
+
+        ``attention_mask`` is as the library's models take it; one of four dimensions, which they
+        take as it is, costs no look at its values, for which a GPU would have to be waited for.
 
         The head costs as much as the encoder at small sizes, and 85 % of its rows would be
         thrown away: it sees the masked positions only.
         """
-        hidden = self.bert_mlm.bert(input_ids, attention_mask=attention_mask).last_hidden_state
+        hidden = self.bert_mlm.bert(
+            input_ids, attention_mask=attention_mask, position_ids=position_ids
+        ).last_hidden_state
         chosen = hidden.reshape(-1, hidden.shape[-1]).index_select(0, positions)
         logits: torch.Tensor = self.bert_mlm.cls(chosen)
         return logits

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import nn
 
-from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import masked_loss
-from kobert_kit.pretrain.prepared import Shard
-from kobert_kit.pretrain.windows import cut_windows
+from kobert_kit.pretrain.packing import epoch_order
+from kobert_kit.pretrain.sequences import Sequences
 from kobert_kit.training.batch import TensorBatch
+
+Array = np.ndarray
+
+# (ids, words, rows, keys) to the ids after masking and which are to be predicted; see
+# `kobert_kit.pretrain.masking.mask_words` for the shapes.
+Mask = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
 
 EVALUATION_EPOCH = 1 << 40  # no training epoch gets there, so these masks are its own
 
@@ -27,13 +33,28 @@ class SpecialIds:
     pad: int
 
 
+@dataclass(frozen=True)
+class Phase:
+    """From the share ``begins`` of the budget on, ``batch_size`` of ``sequences`` a step."""
+
+    begins: float
+    sequences: Sequences
+    batch_size: int
+
+
 @dataclass(kw_only=True)
 class MaskedBatch(TensorBatch):
-    """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
-    ``positions`` and ``labels`` (masked,): flat places in ``input_ids`` and the true ids there."""
+    """A batch as the model takes it.
+
+    ``input_ids`` (batch, length). ``attention_mask`` bool, what may be seen: (batch, 1, 1, length),
+    or (batch, 1, length, length) where windows share a sequence, or None for everything.
+    ``position_ids`` (batch, length), or None for 0, 1, ... ``positions`` and ``labels`` (masked,):
+    flat places in ``input_ids`` and the true ids there.
+    """
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
+    position_ids: torch.Tensor | None
     positions: torch.Tensor
     labels: torch.Tensor
 
@@ -42,82 +63,40 @@ class MaskedBatch(TensorBatch):
         return len(self.labels)
 
 
-class Sequences:
-    """The windows over the documents of one split, read from shards on demand."""
-
-    def __init__(self, shards: list[Shard], held_out: bool, length: int) -> None:
-        self.shards = shards
-        rows = []
-        for number, shard in enumerate(shards):
-            chosen = np.flatnonzero(shard.held_out == held_out)
-            for document in chosen:
-                begin, end = shard.offsets[document : document + 2].tolist()
-                windows = begin + cut_windows(
-                    np.array([0, end - begin]), shard.words[begin:end], length - 2
-                )
-                rows.append(np.column_stack([np.full(len(windows), number), windows]))
-        self.rows = np.concatenate(rows) if rows else np.zeros((0, 3), dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all sequences, without special tokens."""
-        return int((self.rows[:, 2] - self.rows[:, 1]).sum())
-
-    def frequencies(self, vocab_size: int) -> np.ndarray:
-        """(vocab_size,) how often each id occurs."""
-        counts = np.zeros(vocab_size, dtype=np.int64)
-        for number, begin, end in _merged(self.rows):
-            counts += np.bincount(self.shards[number].ids[begin:end], minlength=vocab_size)
-        return counts
-
-    def read(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        number, begin, end = self.rows[index].tolist()
-        shard = self.shards[number]
-        return shard.ids[begin:end], shard.words[begin:end]
-
-
-def _merged(rows: np.ndarray) -> list[list[int]]:
-    """Neighbouring windows joined, so that counting is a few large reads."""
-    if not len(rows):
-        return []
-    breaks = np.flatnonzero((rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 2])) + 1
-    firsts, lasts = np.r_[0, breaks], np.r_[breaks - 1, len(rows) - 1]
-    merged: list[list[int]] = np.column_stack([rows[firsts, :2], rows[lasts, 2]]).tolist()
-    return merged
-
-
 class MaskedLanguageModelling:
-    """The objective of BERT pretraining, for `kobert_kit.training.loop.train`."""
+    """The objective of BERT pretraining, for `kobert_kit.training.loop.train`.
+
+    ``phases`` follow each other, the first from 0 on; ``seed`` decides the order of the sequences.
+    """
 
     def __init__(
         self,
-        training: Sequences,
+        phases: Sequence[Phase],
         evaluation: Sequences,
-        masks: MaskSettings,
+        mask: Mask,
         special: SpecialIds,
-        batch_size: int,
+        seed: int,
         evaluation_size: int = 256,
     ) -> None:
-        self.training, self.masks, self.special = training, masks, special
-        self.batch_size = batch_size
-        self._order: dict[int, np.ndarray] = {}
-        chosen = _shuffled(len(evaluation), masks.seed, EVALUATION_EPOCH)[:evaluation_size]
+        self.phases, self.mask, self.special, self.seed = phases, mask, special, seed
+        self._order = lru_cache(maxsize=2)(self._new_order)
+        chosen = np.random.default_rng([seed, EVALUATION_EPOCH]).permutation(len(evaluation))
+        chosen = chosen[:evaluation_size]
+        chosen = chosen[np.argsort(evaluation.lengths[chosen], kind="stable")]
         self.evaluation_batches = [
-            self._make(evaluation, [(EVALUATION_EPOCH, int(i)) for i in chosen[at : at + 64]])
+            self.make(evaluation, [(EVALUATION_EPOCH, int(i)) for i in chosen[at : at + 64]])
             for at in range(0, len(chosen), 64)
         ]
 
-    def batch(self, step: int, part: int, parts: int) -> MaskedBatch:
-        first = step * self.batch_size
-        keys = [self._key(number) for number in range(first + part, first + self.batch_size, parts)]
-        return self._make(self.training, keys)
+    def batch(self, step: int, part: int, parts: int, spent: float) -> MaskedBatch:
+        number = max(i for i, phase in enumerate(self.phases) if phase.begins <= spent or not i)
+        size = self.phases[number].batch_size
+        first = step * size
+        keys = [self._key(number, place) for place in range(first + part, first + size, parts)]
+        return self.make(self.phases[number].sequences, keys)
 
     def loss(self, model: nn.Module, batch: MaskedBatch) -> torch.Tensor:
-        logits = model(batch.input_ids, batch.attention_mask, batch.positions)
-        return masked_loss(logits, batch.labels)
+        return masked_loss(_logits(model, batch), batch.labels)
 
     def evaluate(self, model: nn.Module) -> dict[str, float]:
         """Loss (nats a masked token) and accuracy on held-out documents with fixed masks."""
@@ -126,50 +105,110 @@ class MaskedLanguageModelling:
         device = next(model.parameters()).device
         loss = correct = 0.0
         for batch in (batch.to(device) for batch in self.evaluation_batches):
-            logits = model(batch.input_ids, batch.attention_mask, batch.positions)
+            logits = _logits(model, batch)
             loss += masked_loss(logits, batch.labels).item()
             correct += int((logits.argmax(-1) == batch.labels).sum())
         count = sum(batch.weight for batch in self.evaluation_batches)
         return {"evaluation_loss": loss / count, "evaluation_accuracy": correct / count}
 
-    def _key(self, number: int) -> tuple[int, int]:
-        """Epoch and example of the ``number``-th sequence of the run."""
-        epoch, place = divmod(number, len(self.training))
-        if epoch not in self._order:
-            self._order = {
-                kept: order for kept, order in self._order.items() if kept >= epoch - 1
-            } | {epoch: _shuffled(len(self.training), self.masks.seed, epoch)}
-        return epoch, int(self._order[epoch][place])
+    def _key(self, phase: int, place: int) -> tuple[int, int]:
+        """Epoch and sequence at ``place`` of all epochs of a phase laid end to end."""
+        epoch, place = divmod(place, len(self.phases[phase].sequences))
+        return epoch, int(self._order(phase, epoch)[place])
 
-    def _make(self, sequences: Sequences, keys: list[tuple[int, int]]) -> MaskedBatch:
-        read = [sequences.read(example) for _, example in keys]
-        lengths = np.array([len(ids) for ids, _ in read])
+    def _new_order(self, phase: int, epoch: int) -> Array:
+        sequences, size = self.phases[phase].sequences, self.phases[phase].batch_size
+        return epoch_order(sequences.lengths, size, self.seed, epoch)
+
+    def make(self, sequences: Sequences, keys: Sequence[tuple[int, int]]) -> MaskedBatch:
+        """The batch of these sequences, each given as (epoch, number)."""
+        windows = [
+            (row, epoch, window)
+            for row, (epoch, number) in enumerate(keys)
+            for window in sequences.windows_of(number)
+        ]
+        read = [sequences.read(window) for _, _, window in windows]
         ids = np.concatenate([ids for ids, _ in read]).astype(np.int64)
-        starts = np.concatenate([words for _, words in read])
-        row_starts = np.cumsum(lengths) - lengths
-        starts[row_starts] = True
-        rows = np.repeat(np.arange(len(keys)), lengths)
-        masked, chosen = mask_words(
-            ids, np.cumsum(starts) - 1, rows[starts], np.array(keys), self.masks
+        starts = np.concatenate([starts for _, starts in read])
+        grid = _Grid(
+            np.array([row for row, _, _ in windows]), np.array([len(ids) for ids, _ in read])
         )
-        width = int(lengths.max()) + 2
-        flat = rows * width + 1 + np.arange(len(ids)) - row_starts[rows]
-        special = self.special
-        grid = np.full((len(keys), width), special.pad)
-        grid[:, 0] = special.cls
-        grid[np.arange(len(keys)), lengths + 1] = special.sep
-        grid.reshape(-1)[flat] = masked
-        padded = None
-        if lengths.min() < lengths.max():
-            padded = torch.from_numpy(np.arange(width) < lengths[:, None] + 2)
+        starts[grid.firsts] = True
+        words = np.cumsum(starts) - 1
+        masked, chosen = self.mask(
+            ids,
+            words,
+            grid.window_of_token[starts],
+            np.array([(epoch, window) for _, epoch, window in windows]),
+        )
+        input_ids = np.full((len(keys), grid.width), self.special.pad)
+        input_ids[grid.rows, grid.begins] = self.special.cls
+        input_ids[grid.rows, grid.begins + grid.lengths + 1] = self.special.sep
+        input_ids.reshape(-1)[grid.places] = masked
         return MaskedBatch(
-            input_ids=torch.from_numpy(grid),
-            attention_mask=padded,
-            positions=torch.from_numpy(flat[chosen]),
+            input_ids=torch.from_numpy(input_ids),
+            attention_mask=_tensor(grid.attention_mask()),
+            position_ids=_tensor(grid.position_ids()),
+            positions=torch.from_numpy(grid.places[chosen]),
             labels=torch.from_numpy(ids[chosen]),
-            tokens=int(lengths.sum()) + 2 * len(keys),
+            tokens=len(ids) + 2 * len(windows),
         )
 
 
-def _shuffled(count: int, seed: int, epoch: int) -> np.ndarray[Any, Any]:
-    return np.random.default_rng([seed, epoch]).permutation(count)
+class _Grid:
+    """Where the windows of a batch lie in its sequences.
+
+    ``rows``, ``begins`` and ``lengths`` (windows,): the sequence of each, the column of its [CLS],
+    and its tokens without [CLS] and [SEP]. Of the tokens laid flat, ``firsts`` (windows,) are the
+    first of each window, and ``places`` (tokens,) are their flat places in the batch.
+    """
+
+    def __init__(self, rows: Array, lengths: Array) -> None:
+        self.rows, self.lengths = rows, lengths
+        taken = lengths + 2
+        ends = np.cumsum(taken)
+        first_of_row = np.searchsorted(rows, np.arange(rows[-1] + 1))
+        self.begins = ends - taken - (ends - taken)[first_of_row][rows]
+        self.width = int((self.begins + taken).max())
+        self.shares = len(rows) > rows[-1] + 1
+        self.firsts = np.cumsum(lengths) - lengths
+        self.window_of_token = np.repeat(np.arange(len(rows)), lengths)
+        inside = np.arange(len(self.window_of_token)) - self.firsts[self.window_of_token]
+        before = rows * self.width + self.begins + 1
+        self.places = before[self.window_of_token] + inside
+
+    def attention_mask(self) -> Array | None:
+        owners = self._owners()
+        if self.shares:  # a window sees itself only; padding too, for a row of nothing is no number
+            seen: Array = (owners[:, :, None] == owners[:, None, :])[:, None]
+            return seen
+        real = owners >= 0
+        return None if real.all() else real[:, None, None]
+
+    def position_ids(self) -> Array | None:
+        if not self.shares:
+            return None
+        owners = self._owners()
+        columns = np.broadcast_to(np.arange(self.width), owners.shape)
+        places: Array = np.where(owners >= 0, columns - self.begins[owners], 0)
+        return places
+
+    def _owners(self) -> Array:
+        """(rows, width) the window at each place, -1 for padding."""
+        owners = np.full((int(self.rows[-1]) + 1, self.width), -1)
+        taken = self.lengths + 2
+        window = np.repeat(np.arange(len(taken)), taken)
+        inside = np.arange(len(window)) - np.repeat(np.cumsum(taken) - taken, taken)
+        owners[self.rows[window], self.begins[window] + inside] = window
+        return owners
+
+
+def _logits(model: nn.Module, batch: MaskedBatch) -> torch.Tensor:
+    logits: torch.Tensor = model(
+        batch.input_ids, batch.attention_mask, batch.positions, batch.position_ids
+    )
+    return logits
+
+
+def _tensor(array: Array | None) -> torch.Tensor | None:
+    return None if array is None else torch.from_numpy(np.ascontiguousarray(array))

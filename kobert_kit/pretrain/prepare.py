@@ -1,165 +1,127 @@
-"""From a corpus to shards of encoded text, by several processes, resumable shard by shard."""
+"""The stage that encodes a corpus once: a folder of shards that explains itself."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
-import numpy as np
+from kobert_kit.corpus.documents import require_documents
+from kobert_kit.corpus.files import find_files, fingerprint
+from kobert_kit.errors import DataError
+from kobert_kit.morphology.kiwi import KIWI_PACKAGES
+from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
+from kobert_kit.pretrain.prepared import Shard, open_shards
+from kobert_kit.records import (
+    Record,
+    check_plan,
+    claim_output,
+    cleared_if_refused,
+    finish_output,
+    read_record,
+    recorded_stage,
+    versions,
+)
+from kobert_kit.tokenizer.loading import check_tokenizer, tokenizer_fingerprint
+from kobert_kit.tokenizer.recipe import check_analyser, read_recipe
 
-from kobert_kit.console import progress
-from kobert_kit.corpus.documents import Document, ReadReport
-from kobert_kit.corpus.files import total_bytes
-from kobert_kit.corpus.holdout import is_held_out
-from kobert_kit.corpus.reading import read_documents
-from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
-from kobert_kit.processes import worker_pool
-from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
-
-CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
-SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
+STAGE = "prepare"
 
 
 @dataclass(frozen=True)
-class PrepareSettings:
-    """``unit`` is what a mask covers: "eojeol" or "morpheme"."""
+class Prepared:
+    """Shards, and the fingerprints of the corpus and the tokenizer that they were made from."""
 
-    tokenizer: Path
-    unit: str
-    held_out_share: float
-    workers: int
+    shards: list[Shard]
+    inputs: dict[str, str]
+    has_morphemes: bool
+
+    @property
+    def documents(self) -> int:
+        return sum(shard.counts["documents"] for shard in self.shards)
+
+    @property
+    def tokens(self) -> int:
+        return sum(shard.counts["tokens"] for shard in self.shards)
 
 
-def prepare(files: Sequence[Path], folder: Path, settings: PrepareSettings) -> ReadReport:
-    """Encode the documents of ``files`` into shards under ``folder``.
+def prepare(
+    paths: Sequence[Path],
+    output: Path,
+    settings: EncodeSettings,
+    say: Callable[[str], object],
+) -> Record:
+    """Encode the corpus at ``paths`` into the folder ``output``, which `pretrain` takes.
 
-    Shards that are there already are skipped: they depend on the corpus and the settings alone,
-    which the caller has compared.
+    The same call again continues an interrupted one. A part of the shards (``settings.part``)
+    leaves the folder unfinished; the call for all of them makes what is missing and finishes it.
+
+    Raises:
+        UsageError: ``output`` holds something else, or was begun with another corpus or tokenizer.
+        DataError: the corpus is empty, or the tokenizer was made with another Kiwi.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    report = ReadReport()
-    bytes_read = 0
-
-    def advance(consumed: int) -> None:
-        nonlocal bytes_read
-        bytes_read += consumed
-
-    with (
-        progress(total_bytes(files), "encode", "B", unit_scale=True) as bar,
-        worker_pool(settings.workers, "spawn", _start_worker, settings) as pool,
-    ):
-
-        def work() -> Iterator[_Task]:
-            for place, chunk in enumerate(_chunks(read_documents(files, report, advance))):
-                number = place // SHARD_CHUNKS
-                if not shard_path(folder, number).exists():
-                    yield number, bytes_read, pool.submit(_encode_chunk, chunk)
-
-        for number, tasks in groupby(_ahead(work(), 3 * settings.workers), itemgetter(0)):
-            parts = []
-            for _, position, future in tasks:
-                parts.append(future.result())
-                bar.update(position - bar.n)
-            write_shard(shard_path(folder, number), _join(parts))
-        bar.update(bytes_read - bar.n)
-    return report
-
-
-def _ahead(tasks: Iterator[_Task], count: int) -> Iterator[_Task]:
-    """Pass ``tasks`` on in order, begun ``count`` at a time: workers stay busy, memory flat."""
-    waiting: deque[_Task] = deque()
-    for task in tasks:
-        waiting.append(task)
-        if len(waiting) > count:
-            yield waiting.popleft()
-    yield from waiting
-
-
-def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        chunk.append(document)
-        size += len(document.text)
-        if size >= CHUNK_CHARACTERS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
-def _join(parts: list[Shard]) -> Shard:
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    return Shard(
-        ids=np.concatenate([part.ids for part in parts]),
-        words=np.concatenate([part.words for part in parts]),
-        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        held_out=np.concatenate([part.held_out for part in parts]),
+    started = time.monotonic()
+    files = find_files(paths)
+    check_tokenizer(settings.tokenizer)
+    if settings.morphemes:
+        check_analyser(read_recipe(settings.tokenizer), settings.tokenizer)
+    plan = Record(
+        STAGE,
+        settings={"morphemes": settings.morphemes},
+        inputs={
+            "corpus": fingerprint(files),
+            "tokenizer": tokenizer_fingerprint(settings.tokenizer),
+        },
+        versions=versions("tokenizers", *KIWI_PACKAGES),
     )
+    with cleared_if_refused(output):
+        finished = claim_output(output, STAGE)
+        check_plan(output, plan)
+        if finished:
+            say(f"{output} is finished already; nothing to do")
+            return read_record(output, STAGE)
+        report = encode_corpus(files, output, settings)
+        require_documents(report, files)
+    say(report.summary())
+    if settings.parts > 1:
+        say(f"part {settings.part + 1} of {settings.parts} is done; run without --shard at the end")
+        return plan
+    prepared = Prepared(open_shards(output), plan.inputs, settings.morphemes)
+    plan.results = {
+        "documents": prepared.documents,
+        "tokens": prepared.tokens,
+        "shards": len(prepared.shards),
+        "skipped": dict(report.skipped),
+    }
+    plan.seconds = round(time.monotonic() - started, 1)
+    finish_output(output, plan)
+    return plan
 
 
-_Task = tuple[int, int, "Future[Shard]"]  # number of the shard, bytes read so far, the result
-_worker: _Encoder
+def is_prepared(paths: Sequence[Path]) -> bool:
+    """Whether ``paths`` is one folder that `prepare` has begun or finished."""
+    if len(paths) != 1 or not paths[0].is_dir():
+        return False
+    return recorded_stage(paths[0]) == STAGE or (paths[0] / f".{STAGE}.unfinished").exists()
 
 
-def _start_worker(settings: PrepareSettings) -> None:
-    global _worker
-    _worker = _Encoder(settings)
+def open_prepared(folder: Path, tokenizer: Path) -> Prepared:
+    """The shards of a folder of `prepare`, made with ``tokenizer``.
 
-
-def _encode_chunk(documents: list[Document]) -> Shard:
-    return _worker.encode(documents)
-
-
-class _Encoder:
-    """What one worker process holds: the tokenizer and, for morphemes, the analyser's cache."""
-
-    def __init__(self, settings: PrepareSettings) -> None:
-        from kobert_kit.tokenizer.boundaries import BoundaryMarker
-        from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
-        from kobert_kit.tokenizer.recipe import read_recipe
-
-        self.settings, self.encode_plain = settings, encode_plain
-        self.tokenizer = plain_tokenizer(settings.tokenizer)
-        self.marker = None
-        if settings.unit == "morpheme":
-            self.marker = BoundaryMarker(read_recipe(settings.tokenizer).kiwi)
-        pieces = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        self.begins_eojeol = np.array([not piece.startswith(PREFIX) for piece, _ in pieces])
-        self.is_punctuation = np.array(
-            [all(map(is_punctuation, piece.removeprefix(PREFIX))) for piece, _ in pieces]
+    Raises:
+        DataError: it is unfinished or damaged, or was made with another tokenizer.
+    """
+    record = read_record(folder, STAGE)
+    if record.inputs.get("tokenizer") != tokenizer_fingerprint(tokenizer):
+        raise DataError(
+            f"{folder}: prepared with another tokenizer than {tokenizer}; name that one, or "
+            "prepare the corpus again"
         )
-        self.id_type = np.uint16 if len(pieces) <= 1 << 16 else np.uint32
-
-    def encode(self, documents: list[Document]) -> Shard:
-        texts = [document.text for document in documents]
-        encodings = self.encode_plain(self.tokenizer, texts)
-        ids = [np.array(encoding.ids, dtype=self.id_type) for encoding in encodings]
-        words = [
-            self.begins_eojeol[row]
-            | (
-                self._around_punctuation(row)
-                if self.marker is None
-                else self.marker.mark(text, encoding.offsets)
-            )
-            for row, text, encoding in zip(ids, texts, encodings, strict=True)
-        ]
-        return Shard(
-            ids=np.concatenate(ids),
-            words=np.concatenate(words),
-            offsets=np.concatenate([[0], np.cumsum([len(row) for row in ids])]).astype(np.int64),
-            held_out=np.array(
-                [is_held_out(document, self.settings.held_out_share) for document in documents]
-            ),
+    shards = open_shards(folder)
+    if len(shards) != record.results.get("shards"):
+        raise DataError(
+            f"{folder}: {len(shards)} shards where {record.results.get('shards')} were made; "
+            "prepare the corpus again"
         )
-
-    def _around_punctuation(self, ids: np.ndarray) -> np.ndarray:
-        """Whether each token is punctuation or follows some: no part of the eojeol as a word."""
-        marks: np.ndarray = self.is_punctuation[ids]
-        marks[1:] |= marks[:-1].copy()
-        return marks
+    return Prepared(shards, record.inputs, bool(record.settings.get("morphemes")))

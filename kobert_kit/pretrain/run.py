@@ -5,26 +5,34 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from transformers.utils.logging import disable_progress_bar
 
-from kobert_kit.corpus.documents import ReadReport, require_documents
+from kobert_kit.corpus.documents import require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.pretrain.masking import MaskSettings
+from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
+from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import (
-    MAX_POSITIONS,
     MaskedLanguageModel,
     fill_untrained_embeddings,
     new_model,
 )
-from kobert_kit.pretrain.objective import MaskedLanguageModelling, Sequences, SpecialIds
-from kobert_kit.pretrain.prepare import PrepareSettings, prepare
-from kobert_kit.pretrain.prepared import open_shards
-from kobert_kit.pretrain.presets import PRESETS, Preset
+from kobert_kit.pretrain.objective import Mask, MaskedLanguageModelling, Phase, SpecialIds
+from kobert_kit.pretrain.prepare import is_prepared, open_prepared
+from kobert_kit.pretrain.prepared import Shard, open_shards
+from kobert_kit.pretrain.sequences import Layout, Sequences
+from kobert_kit.pretrain.settings import (
+    Machine,
+    PretrainSettings,
+    phases,
+    recipe,
+    train_settings,
+)
 from kobert_kit.records import (
     Record,
     check_plan,
@@ -34,6 +42,7 @@ from kobert_kit.records import (
     read_record,
     versions,
 )
+from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.loading import (
     check_tokenizer,
     copy_tokenizer,
@@ -43,37 +52,9 @@ from kobert_kit.tokenizer.loading import (
 from kobert_kit.tokenizer.recipe import check_analyser, read_recipe
 from kobert_kit.training.loop import train
 from kobert_kit.training.ranks import join_ranks
-from kobert_kit.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 PREPARED = "prepared"
-
-
-@dataclass(frozen=True)
-class PretrainSettings:
-    """What one pretraining run is told; see `kobert-kit pretrain --help` for each."""
-
-    preset: str
-    steps: int | None = None
-    minutes: float | None = None
-    mask_unit: str = "morpheme"
-    mask_ratio: float = 0.15
-    length: int | None = None
-    batch_size: int | None = None
-    learning_rate: float | None = None
-    accumulation: int = 1
-    held_out_share: float = 0.01
-    seed: int = 0
-    mixed_precision: str = "no"
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What a run may use; it decides how long a run takes, not what comes out of it."""
-
-    threads: int | None = None
-    workers: int = 2
-    save_minutes: float = 5.0
 
 
 def pretrain(
@@ -86,42 +67,37 @@ def pretrain(
 ) -> Record:
     """Pretrain a BERT on the corpus at ``paths`` and save it, with its tokenizer, in ``output``.
 
-    The same call again continues an interrupted run, and returns the record of a finished one.
+    ``paths`` may also be one folder of `kobert_kit.pretrain.prepare`; the result is the same. The
+    same call again continues an interrupted run, and returns the record of a finished one.
 
     Raises:
         UsageError: ``output`` holds something else, or a run with other settings.
         DataError: the corpus is empty, or the tokenizer was made with another Kiwi.
     """
-    preset = _recipe(settings)
-    budget = _train_settings(preset, settings, machine)
-    files = find_files(paths)
+    budget = train_settings(settings, machine)
     check_tokenizer(tokenizer)
-    if settings.mask_unit == "morpheme":
-        check_analyser(read_recipe(tokenizer), tokenizer)
+    source = _Source(paths, tokenizer, settings)
     plan = Record(
         "pretrain",
-        settings=asdict(settings) | asdict(preset),
-        inputs={"corpus": fingerprint(files), "tokenizer": tokenizer_fingerprint(tokenizer)},
+        settings=asdict(settings) | asdict(recipe(settings)),
+        inputs=source.inputs,
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "kiwipiepy"),
         seed=settings.seed,
     )
     ranks = join_ranks()
-    parts = ranks.num_processes * settings.accumulation
-    if preset.batch_size < parts:
-        raise UsageError(
-            f"--batch-size {preset.batch_size}: fewer sequences than processes x accumulation "
-            f"({parts})"
-        )
+    _check_batches(settings, ranks.num_processes)
     if not ranks.is_main_process:
         say = _silent
     with ranks.main_process_first(), cleared_if_refused(output):
         # Rank 0 prepares, the others find it done.
-        if _is_finished(output, plan):
+        finished = claim_output(output, plan.stage)
+        check_plan(output, plan)
+        if finished:
             say(f"{output} is finished already; nothing to do")
-            return read_record(output, "pretrain")
-        say(_prepare(files, tokenizer, output, settings, machine).summary())
-        objective = build_objective(output / PREPARED, tokenizer, settings)
-    model = _build_model(objective, tokenizer, preset, settings.seed)
+            return read_record(output, plan.stage)
+        shards = source.shards(output / PREPARED, machine.workers, say)
+        objective = build_objective(shards, tokenizer, settings)
+    model = _build_model(objective, tokenizer, settings)
     say(_outline(objective, model))
     result = train(model, objective, budget, output, label="pretrain")
     plan.seconds = result.seconds
@@ -132,29 +108,56 @@ def pretrain(
         **{name: value for name, value in result.evaluations[-1].items() if name != "step"},
     }
     if ranks.is_main_process:
-        fill_untrained_embeddings(model.bert_mlm, preset.length)
+        fill_untrained_embeddings(model.bert_mlm, max(length for _, length, _ in phases(settings)))
         _save(model, tokenizer, output, plan)
     ranks.wait_for_everyone()
     return plan
 
 
-def _prepare(
-    files: Sequence[Path],
-    tokenizer: Path,
-    output: Path,
-    settings: PretrainSettings,
-    machine: Machine,
-) -> ReadReport:
-    how = PrepareSettings(tokenizer, settings.mask_unit, settings.held_out_share, machine.workers)
-    report = prepare(files, output / PREPARED, how)
-    require_documents(report, files)
-    return report
+class _Source:
+    """Where the encoded text comes from: a corpus, or a folder that `prepare` made of one."""
+
+    def __init__(self, paths: Sequence[Path], tokenizer: Path, settings: PretrainSettings) -> None:
+        self.tokenizer, self.settings = tokenizer, settings
+        self.prepared = open_prepared(paths[0], tokenizer) if is_prepared(paths) else None
+        if self.prepared:
+            self.inputs = self.prepared.inputs
+            if settings.needs_morphemes and not self.prepared.has_morphemes:
+                raise DataError(
+                    f"{paths[0]}: prepared without morphemes, which --mask-unit "
+                    f"{settings.mask_unit} needs; prepare it again, or use eojeol or token"
+                )
+            return
+        self.files = find_files(paths)
+        if settings.needs_morphemes:
+            check_analyser(read_recipe(tokenizer), tokenizer)
+        self.inputs = {
+            "corpus": fingerprint(self.files),
+            "tokenizer": tokenizer_fingerprint(tokenizer),
+        }
+
+    def shards(self, folder: Path, workers: int, say: Callable[[str], object]) -> list[Shard]:
+        """The shards, made under ``folder`` if there are none yet."""
+        if self.prepared:
+            say(
+                f"{self.prepared.documents:,} prepared documents of {self.prepared.tokens:,} tokens"
+            )
+            return self.prepared.shards
+        how = EncodeSettings(self.tokenizer, self.settings.needs_morphemes, workers)
+        report = encode_corpus(self.files, folder, how)
+        require_documents(report, self.files)
+        say(report.summary())
+        return open_shards(folder)
 
 
-def _is_finished(output: Path, plan: Record) -> bool:
-    finished = claim_output(output, plan.stage)
-    check_plan(output, plan)
-    return finished
+def _check_batches(settings: PretrainSettings, processes: int) -> None:
+    parts = processes * settings.accumulation
+    for _, length, size in phases(settings):
+        if size < parts:
+            raise UsageError(
+                f"--batch-size {recipe(settings).batch_size}: at length {length} a step has fewer "
+                f"sequences ({size}) than processes x accumulation ({parts})"
+            )
 
 
 def _save(model: MaskedLanguageModel, tokenizer: Path, output: Path, plan: Record) -> None:
@@ -170,89 +173,68 @@ def _silent(_text: str) -> None:
     """Ranks other than 0 say nothing."""
 
 
-def _recipe(settings: PretrainSettings) -> Preset:
-    """The preset with what the user set otherwise."""
-    preset = PRESETS[settings.preset]
-    given = {
-        name: getattr(settings, name)
-        for name in ("length", "batch_size", "learning_rate")
-        if getattr(settings, name) is not None
-    }
-    recipe = Preset(**(asdict(preset) | given))
-    if not 8 <= recipe.length <= MAX_POSITIONS:
-        raise UsageError(f"--length {recipe.length}: between 8 and {MAX_POSITIONS} tokens")
-    if recipe.batch_size < 1:
-        raise UsageError(f"--batch-size {recipe.batch_size}: at least 1 sequence")
-    if not 0 < settings.mask_ratio < 1:
-        raise UsageError(f"--mask-ratio {settings.mask_ratio}: between 0 and 1")
-    return recipe
-
-
 def build_objective(
-    prepared: Path, tokenizer_folder: Path, settings: PretrainSettings
+    shards: list[Shard], tokenizer_folder: Path, settings: PretrainSettings
 ) -> MaskedLanguageModelling:
-    """The objective over the shards in ``prepared``, as `pretrain` trains and evaluates it.
+    """The objective over ``shards``, as `pretrain` trains and evaluates it.
 
     Raises:
         DataError: there is nothing to train on.
     """
-    preset = _recipe(settings)
-    vocabulary = plain_tokenizer(tokenizer_folder).get_vocab()
-    shards = open_shards(prepared)
-    training = Sequences(shards, held_out=False, length=preset.length)
-    evaluation = Sequences(shards, held_out=True, length=preset.length)
-    if not len(training):
+    kept = [shard.draws >= settings.held_out_share for shard in shards]
+    found = []
+    for begins, length, batch_size in phases(settings):
+        layout = Layout(length, settings.pack_documents, settings.mask_unit)
+        found.append(Phase(begins, Sequences(shards, kept, layout), batch_size))
+    held_out = [~documents for documents in kept]
+    alone = Layout(recipe(settings).length, unit=settings.mask_unit)
+    evaluation = Sequences(shards, held_out, alone)
+    if not len(found[0].sequences):
         raise DataError(
             "every document fell into the held-out slice; lower --held-out or add documents"
         )
     if not len(evaluation):
         log.warning("no document fell into the held-out slice: the run is not evaluated")
-    special = [vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")]
-    ordinary = [id_ for token, id_ in vocabulary.items() if not _is_reserved(token)]
+    vocabulary = plain_tokenizer(tokenizer_folder).get_vocab()
+    special = SpecialIds(*(vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")))
+    mask = _mask(tokenizer_folder, settings)
+    return MaskedLanguageModelling(found, evaluation, mask, special, settings.seed)
+
+
+def _mask(tokenizer_folder: Path, settings: PretrainSettings) -> Mask:
+    """The rule of masking that ``settings`` ask for."""
+    tokenizer = plain_tokenizer(tokenizer_folder)
+    vocabulary = tokenizer.get_vocab()
+    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    ordinary = [
+        number
+        for entry, number in vocabulary.items()
+        if entry not in added and not is_reserved(entry)
+    ]
     masks = MaskSettings(
         seed=settings.seed,
         mask_id=vocabulary["[MASK]"],
         replacements=np.array(sorted(ordinary)),
         ratio=settings.mask_ratio,
     )
-    return MaskedLanguageModelling(
-        training, evaluation, masks, SpecialIds(*special), preset.batch_size
-    )
-
-
-def _is_reserved(token: str) -> bool:
-    """Special and unused tokens, such as [CLS] and [unused7]."""
-    return len(token) > 2 and token.startswith("[") and token.endswith("]")
+    return partial(mask_words, settings=masks)
 
 
 def _build_model(
-    objective: MaskedLanguageModelling, tokenizer_folder: Path, preset: Preset, seed: int
+    objective: MaskedLanguageModelling, tokenizer_folder: Path, settings: PretrainSettings
 ) -> MaskedLanguageModel:
     size = plain_tokenizer(tokenizer_folder).get_vocab_size()
-    frequencies = objective.training.frequencies(size)
-    return MaskedLanguageModel(new_model(preset, size, objective.special.pad, frequencies, seed))
-
-
-def _train_settings(preset: Preset, settings: PretrainSettings, machine: Machine) -> TrainSettings:
-    return TrainSettings(
-        learning_rate=preset.learning_rate,
-        steps=settings.steps,
-        minutes=settings.minutes,
-        warmup_share=preset.warmup_share,
-        accumulation=settings.accumulation,
-        evaluations=10,
-        save_minutes=machine.save_minutes,
-        seed=settings.seed,
-        threads=machine.threads,
-        mixed_precision=settings.mixed_precision,
+    frequencies = objective.phases[0].sequences.frequencies(size)
+    return MaskedLanguageModel(
+        new_model(recipe(settings), size, objective.special.pad, frequencies, settings.seed)
     )
 
 
 def _outline(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:
-    training = objective.training
+    first = objective.phases[0]
     parameters = sum(p.numel() for p in model.parameters())
     return (
-        f"{parameters / 1e6:.1f} M parameters; {len(training):,} sequences of "
-        f"{training.tokens:,} tokens; one epoch is "
-        f"{-(-len(training) // objective.batch_size):,} steps"
+        f"{parameters / 1e6:.1f} M parameters; {len(first.sequences):,} sequences of "
+        f"{first.sequences.tokens:,} tokens; one epoch is "
+        f"{-(-len(first.sequences) // first.batch_size):,} steps"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,17 +58,15 @@ class SentenceObjective:
         self.pad_id, self.takes_token_types = pad_id, takes_token_types
         self.batch_size, self.seed = batch_size, seed
         self.steps_per_epoch = -(-len(train) // batch_size)
-        self._epoch, self._batches = -1, list[np.ndarray]()
+        self._batches = lru_cache(maxsize=2)(self._batches_of)
         self._outputs: np.ndarray | None = None
 
-    def batch(self, step: int, part: int, parts: int) -> SentenceBatch:
+    def batch(self, step: int, part: int, parts: int, spent: float) -> SentenceBatch:
         epoch, place = divmod(step, self.steps_per_epoch)
-        if epoch != self._epoch:
-            self._epoch = epoch
-            self._batches = length_grouped_batches(
-                self.train.lengths, self.batch_size, self.seed, epoch
-            )
-        return self._make(self.train, self._batches[place][part::parts])
+        return self._make(self.train, self._batches(epoch)[place][part::parts])
+
+    def _batches_of(self, epoch: int) -> list[np.ndarray]:
+        return length_grouped_batches(self.train.lengths, self.batch_size, self.seed, epoch)
 
     def loss(self, model: nn.Module, batch: SentenceBatch) -> torch.Tensor:
         logits = batch.logits(model)

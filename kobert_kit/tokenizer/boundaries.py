@@ -16,7 +16,7 @@ from kobert_kit.morphology.splitter import EOJEOL, Splitter
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-MAX_CACHED = 1_000_000  # eojeols, about 250 MB
+MAX_CACHED = 400_000  # eojeols, about 100 MB; nearly all that a corpus repeats
 
 
 class BoundaryMarker:

@@ -8,6 +8,7 @@ the weights, the optimizer's moments and the step.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import math
 import signal
@@ -26,9 +27,11 @@ from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.metrics import MetricsLog
-from kobert_kit.training.ranks import join_ranks
+from kobert_kit.training.prefetch import Prefetch
+from kobert_kit.training.ranks import join_ranks, lost_ranks_explained
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
+from kobert_kit.training.signals import first_of, signals_collected
 
 log = logging.getLogger(__name__)
 
@@ -41,14 +44,17 @@ class Batch(Protocol):
 
     def to(self, device: torch.device) -> Batch: ...
 
+    def pinned(self) -> Batch: ...
+
 
 class Objective(Protocol):
     """What is trained: where its batches, its loss and its evaluation come from."""
 
-    def batch(self, step: int, part: int, parts: int) -> Any:
+    def batch(self, step: int, part: int, parts: int, spent: float) -> Any:
         """Slice ``part`` of ``parts`` of the global batch of optimizer step ``step`` (from 0).
 
-        Must depend on nothing else: this is what makes a resumed run exact.
+        ``spent`` is the share of the budget that is spent before the step. Must depend on nothing
+        else: this is what makes a resumed run exact. Called from several threads.
         """
         ...
 
@@ -101,6 +107,7 @@ class _Run:
         self.folder, self.checkpoints = folder, folder / "checkpoints"
         join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
+        self.device = self.accelerator.device
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),
             lr=settings.learning_rate,
@@ -109,7 +116,11 @@ class _Run:
             fused=True,
         )
         self.result = TrainResult(0, 0.0, 0)
-        self.losses = torch.zeros((), device=self.accelerator.device)  # since the last log
+        # What the device counts until it is asked: the losses of the steps since the last log, and
+        # tokens. Nothing of a step is read before the next one has begun.
+        self.losses = torch.zeros(settings.log_every, device=self.device)
+        self.tokens = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.stopping = torch.zeros((), dtype=torch.int64, device=self.device)
         saved = load_checkpoint(self.checkpoints)
         if saved is not None:
             model.load_state_dict(saved.state["model"])
@@ -117,24 +128,32 @@ class _Run:
             self.result = TrainResult(
                 saved.step, saved.seconds, saved.state["tokens"], saved.state["evaluations"]
             )
-            self.losses += saved.state["losses"].to(self.losses.device)
+            self.losses.copy_(saved.state["losses"])
             log.info("%s continues after step %d", label, saved.step)
         self.budget = Budget(settings.steps, settings.minutes, self.result.seconds)
         self.model, self.optimizer = self.accelerator.prepare(model, optimizer)
+        # The lengths of batches differ, so compile once for all of them.
+        self.stepped: Any = (
+            torch.compile(self.model, dynamic=True) if settings.compile else self.model
+        )
 
     def run(self) -> TrainResult:
         self.folder.mkdir(parents=True, exist_ok=True)
         main = self.accelerator.is_main_process
         with contextlib.ExitStack() as stack:
-            stop = stack.enter_context(_signals())
+            self.stop = stack.enter_context(signals_collected())
             self.metrics = (
                 stack.enter_context(MetricsLog(self.folder, self.result.steps)) if main else None
             )
             self.bar = stack.enter_context(self._progress_bar(disable=not main))
-            self._steps(stop)
+            self.batches = stack.enter_context(
+                Prefetch(self._parts, self._coming(), self.settings.data_workers)
+            )
+            stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
+            self._steps()
         return self.result
 
-    def _steps(self, stop: list[int]) -> None:
+    def _steps(self) -> None:
         settings, result = self.settings, self.result
         saved_at = logged_at = result.seconds
         logged_tokens = result.tokens
@@ -143,21 +162,24 @@ class _Run:
             rate = settings.learning_rate * linear_schedule(
                 self._schedule_point(spent), settings.warmup_share
             )
-            loss, tokens = self._step(result.steps, rate)
-            self.losses += loss
+            self.losses[result.steps % settings.log_every] = self._step(rate)
             result.steps += 1
-            result.tokens += tokens
             result.seconds = self._agreed(self.budget.seconds())
             before, spent = spent, self.budget.progress(result.steps, result.seconds)
             if result.steps % settings.log_every == 0:
-                mean = self._summed_loss() / settings.log_every
+                self._check_losses()
+                self._count_tokens()
                 speed = (result.tokens - logged_tokens) / max(1e-9, result.seconds - logged_at)
-                self._log(loss=mean, learning_rate=rate, tokens_per_second=round(speed, 1))
+                self._log(
+                    loss=self.losses.mean().item(),
+                    learning_rate=rate,
+                    tokens_per_second=round(speed, 1),
+                )
                 logged_at, logged_tokens = result.seconds, result.tokens
-                self.losses.zero_()
             self._advance(spent - before)
             if int(spent * settings.evaluations) > int(before * settings.evaluations):
                 self._evaluate()
+            stop = self._asked_to_stop()
             if stop or result.seconds - saved_at > 60 * settings.save_minutes:
                 self._save()
                 saved_at = result.seconds
@@ -165,9 +187,10 @@ class _Run:
                 raise Stopped(
                     f"{self.label}: stopped after step {result.steps}; the state is saved in "
                     f"{self.checkpoints}. The same command continues.",
-                    stop[0],
+                    stop,
                 )
         self._check_finite()
+        self._count_tokens()
         if not result.evaluations or result.evaluations[-1]["step"] != result.steps:
             self._evaluate()
 
@@ -177,39 +200,52 @@ class _Run:
             return max(spent, 1e-4)
         return spent + 0.5 / self.settings.steps
 
-    def _step(self, step: int, rate: float) -> tuple[torch.Tensor, int]:
-        """One optimizer step; the mean loss over the global batch and its real tokens."""
-        accelerator, accumulation = self.accelerator, self.settings.accumulation
-        ranks, rank = accelerator.num_processes, accelerator.process_index
+    def _coming(self) -> Iterator[tuple[int, float]]:
+        """The steps to come, each with the share of the budget spent before it.
+
+        In a budget of minutes that is the share when the batch is begun, a few steps earlier.
+        """
+        for step in itertools.count(self.result.steps):
+            yield step, self.budget.progress(step, self.result.seconds)
+
+    def _parts(self, coming: tuple[int, float]) -> list[Any]:
+        """This rank's slices of the global batch of a step."""
+        step, spent = coming
+        rank, accumulation = self.accelerator.process_index, self.settings.accumulation
+        parts = self.accelerator.num_processes * accumulation
+        first = rank * accumulation
+        batches = [self.objective.batch(step, first + i, parts, spent) for i in range(accumulation)]
+        return [batch.pinned() for batch in batches] if self.device.type == "cuda" else batches
+
+    def _step(self, rate: float) -> torch.Tensor:
+        """One optimizer step; the mean loss over the global batch, on the device."""
+        accelerator, ranks = self.accelerator, self.accelerator.num_processes
+        parts = next(self.batches)
         # Dropout of a step depends on (seed, step, rank) only, so there is no state to save.
-        torch.manual_seed((self.settings.seed * 1_000_003 + step) * 1_009 + rank)
+        seed = (self.settings.seed * 1_000_003 + self.result.steps) * 1_009
+        torch.manual_seed(seed + accelerator.process_index)
         self.model.train()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        parts = [
-            self.objective.batch(step, rank * accumulation + i, ranks * accumulation)
-            for i in range(accumulation)
-        ]
-        totals = torch.tensor(
-            [sum(part.weight for part in parts), sum(part.tokens for part in parts)],
-            device=accelerator.device,
-        )
+        counts = [sum(part.weight for part in parts), sum(part.tokens for part in parts)]
+        totals = torch.tensor([*counts, first_of(self.stop)], device=self.device)
         if ranks > 1:
             totals = accelerator.reduce(totals, "sum")
-        weight, tokens = totals.tolist()
-        loss = torch.zeros((), device=accelerator.device)
+        weight, tokens, self.stopping = totals.unbind()
+        self.tokens += tokens
+        loss = torch.zeros((), device=self.device)
         for i, part in enumerate(parts):
-            last = i == accumulation - 1
+            last = i == len(parts) - 1
             with contextlib.nullcontext() if last else accelerator.no_sync(self.model):
                 with accelerator.autocast():
-                    share = self.objective.loss(self.model, part.to(accelerator.device)) / weight
+                    share = self.objective.loss(self.stepped, part.to(self.device)) / weight
                 # DDP averages gradients over ranks; the loss is a sum over the global batch.
                 accelerator.backward(share * ranks)
             loss += share.detach()
         accelerator.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return (accelerator.reduce(loss, "sum") if ranks > 1 else loss), tokens
+        return accelerator.reduce(loss, "sum") if ranks > 1 else loss
 
     def _agreed(self, seconds: float) -> float:
         """Rank 0's clock, so that every rank has the same schedule and stops at the same step."""
@@ -219,18 +255,36 @@ class _Run:
         broadcast_object_list(shared)
         return shared[0]
 
-    def _summed_loss(self) -> float:
-        loss = self.losses.item()
-        if not math.isfinite(loss):
-            raise TrainingError(
-                f"{self.label}: the loss is {loss} near step {self.result.steps}; lower "
-                "--learning-rate and run again in a new folder"
-            )
-        return loss
+    def _asked_to_stop(self) -> int:
+        """The signal to stop for, or 0. Of several ranks all stop after the same step."""
+        if self.accelerator.num_processes == 1:
+            return first_of(self.stop)
+        return int(self.stopping.item()) and (first_of(self.stop) or signal.SIGTERM)
+
+    def _count_tokens(self) -> None:
+        self.result.tokens += int(self.tokens.item())
+        self.tokens.zero_()
+
+    def _check_losses(self) -> None:
+        """Checks the losses since the last log; keeps the batch of the first that is no number."""
+        count = (self.result.steps - 1) % self.settings.log_every + 1
+        losses = self.losses[:count].tolist()
+        bad = next((i for i, loss in enumerate(losses) if not math.isfinite(loss)), None)
+        if bad is None:
+            return
+        step = self.result.steps - count + bad
+        parts = self._parts((step, self.budget.progress(step, self.result.seconds)))
+        path = self.folder / f"bad-batch-step-{step}-rank-{self.accelerator.process_index}.pt"
+        torch.save([vars(part) for part in parts], path)
+        raise TrainingError(
+            f"{self.label}: the loss of step {step + 1} is {losses[bad]}; its batch is kept in "
+            f"{path}. Lower --learning-rate and run again in a new folder"
+        )
 
     def _check_finite(self) -> None:
         """Weights that are no numbers, or led to a loss that is none, are never kept."""
-        self._summed_loss()
+        if self.result.steps:
+            self._check_losses()
         if not all(bool(torch.isfinite(p).all()) for p in self.model.parameters()):
             raise TrainingError(
                 f"{self.label}: weights are no longer numbers near step {self.result.steps}; "
@@ -256,6 +310,7 @@ class _Run:
 
     def _save(self) -> None:
         self._check_finite()
+        self._count_tokens()
         if self.accelerator.is_main_process:
             state = {
                 "model": self.accelerator.unwrap_model(self.model).state_dict(),
@@ -289,25 +344,3 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
         {"params": matrices, "weight_decay": weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying in the middle of a step."""
-    caught: list[int] = []
-
-    def handle(number: int, _frame: object) -> None:
-        if caught:  # asked twice: do not wait for the end of the step
-            raise KeyboardInterrupt
-        caught.append(number)
-
-    try:
-        before = {s: signal.signal(s, handle) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: signals are the caller's business
-        yield caught
-        return
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

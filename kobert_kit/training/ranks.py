@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 import torch
 from accelerate import PartialState
+
+from kobert_kit.errors import TrainingError
+
+# How the back ends of torch.distributed say that a peer is gone; gloo raises a plain RuntimeError.
+_PEER_LOST = ("connection closed by peer", "connection reset by peer", "nccl", "broken pipe")
 
 
 def join_ranks() -> PartialState:
@@ -16,3 +23,21 @@ def join_ranks() -> PartialState:
     """
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     return PartialState(cpu=True) if several and not torch.cuda.is_available() else PartialState()
+
+
+@contextlib.contextmanager
+def lost_ranks_explained(label: str, ranks: int) -> Iterator[None]:
+    """Say it in one sentence when another process of the run has died.
+
+    Raises:
+        TrainingError: in place of what torch.distributed raises then.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if ranks == 1 or not any(words in str(error).lower() for words in _PEER_LOST):
+            raise
+        raise TrainingError(
+            f"{label}: another process of the run has died; the same command, also with another "
+            "number of processes, continues from the last checkpoint"
+        ) from error

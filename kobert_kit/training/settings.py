@@ -15,6 +15,7 @@ class TrainSettings:
     Exactly one of ``steps`` (optimizer steps) and ``minutes`` (wall clock, evaluation included)
     is the budget. The learning rate rises linearly over the first ``warmup_share`` of the budget
     and falls linearly to 0 at its end. ``evaluations`` are spread evenly over the budget.
+    ``data_workers`` threads make the batches ahead; 0 makes them in the training thread.
     """
 
     learning_rate: float
@@ -32,6 +33,8 @@ class TrainSettings:
     seed: int = 0
     threads: int | None = None
     mixed_precision: str = "no"
+    data_workers: int = 1
+    compile: bool = False
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM
 
-from kobert_kit.pretrain.masking import MaskSettings
+from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
-from kobert_kit.pretrain.objective import MaskedLanguageModelling, Sequences, SpecialIds
-from kobert_kit.pretrain.prepared import Shard
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase, SpecialIds
+from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, Shard
 from kobert_kit.pretrain.presets import Preset
+from kobert_kit.pretrain.sequences import Layout, Sequences
 
 PAD, CLS, SEP, MASK, VOCABULARY = 0, 2, 3, 4, 300
 PRESET = Preset(2, 32, 2, 16, 8, 1e-3, 0.1, 0.0)
@@ -25,19 +27,31 @@ def make_shards(documents: int = 30, seed: int = 0) -> list[Shard]:
     for _ in range(2):
         sizes = rng.integers(1, 60, documents)
         offsets = np.r_[0, np.cumsum(sizes)]
-        words = rng.random(offsets[-1]) < 0.7
-        words[offsets[:-1]] = True
+        marks = np.where(rng.random(offsets[-1]) < 0.7, MORPHEME, 0).astype(np.uint8)
+        marks[rng.random(offsets[-1]) < 0.4] |= EOJEOL | MORPHEME
+        marks[rng.random(offsets[-1]) < 0.1] |= SENTENCE | EOJEOL | MORPHEME
+        marks[offsets[:-1]] = EOJEOL | MORPHEME | SENTENCE
         ids = rng.integers(5, VOCABULARY, offsets[-1]).astype(np.uint16)
-        shards.append(Shard(ids, words, offsets, np.arange(documents) % 5 == 0))
+        shards.append(Shard(ids, marks, offsets, np.arange(documents) % 5 / 5))
     return shards
 
 
-def make_objective(batch_size: int = 8) -> MaskedLanguageModelling:
+HELD_OUT = 0.1  # the draws are 0, .2, .4, .6 and .8
+
+
+def make_objective(
+    batch_size: int = 8, share: bool = False, **long: int
+) -> MaskedLanguageModelling:
     shards = make_shards()
-    masks = MaskSettings(0, MASK, np.arange(5, VOCABULARY))
-    training, evaluation = Sequences(shards, False, 16), Sequences(shards, True, 16)
-    special = SpecialIds(CLS, SEP, PAD)
-    return MaskedLanguageModelling(training, evaluation, masks, special, batch_size)
+    mask = partial(mask_words, settings=MaskSettings(0, MASK, np.arange(5, VOCABULARY)))
+    kept = [shard.draws >= HELD_OUT for shard in shards]
+    phases = [Phase(0.0, Sequences(shards, kept, Layout(16, share)), batch_size)]
+    if long:
+        phases.append(
+            Phase(0.75, Sequences(shards, kept, Layout(long["length"])), long["batch_size"])
+        )
+    evaluation = Sequences(shards, [~documents for documents in kept], Layout(16))
+    return MaskedLanguageModelling(phases, evaluation, mask, SpecialIds(CLS, SEP, PAD), seed=0)
 
 
 def unmasked_rows(batch) -> list[tuple[int, ...]]:
@@ -48,35 +62,36 @@ def unmasked_rows(batch) -> list[tuple[int, ...]]:
 
 def test_an_epoch_holds_every_training_token_once_and_no_held_out_one():
     objective = make_objective(batch_size=1)
-    steps = len(objective.training)
+    steps = len(objective.phases[0].sequences)
     seen = Counter(
-        row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1))
+        row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1, 0.0))
     )
     tokens = Counter(t for row, n in seen.items() for t in row[1:-1] for _ in range(n))
     expected: Counter[int] = Counter()
-    for shard in objective.training.shards:
-        for document in np.flatnonzero(~shard.held_out):
+    for shard in objective.phases[0].sequences.shards:
+        for document in np.flatnonzero(shard.draws >= HELD_OUT):
             expected.update(shard.ids[slice(*shard.offsets[document : document + 2])].tolist())
     assert tokens == expected
     assert (
-        objective.training.frequencies(VOCABULARY) == [expected[i] for i in range(VOCABULARY)]
+        objective.phases[0].sequences.frequencies(VOCABULARY)
+        == [expected[i] for i in range(VOCABULARY)]
     ).all()
     assert all(row[0] == CLS and row[-1] == SEP for row in seen)
 
 
 def test_batches_differ_by_epoch_and_repeat_by_step():
-    objective = make_objective(batch_size=len(make_objective().training))
-    first, again = objective.batch(0, 0, 1), objective.batch(0, 0, 1)
+    objective = make_objective(batch_size=len(make_objective().phases[0].sequences))
+    first, again = objective.batch(0, 0, 1, 0.0), objective.batch(0, 0, 1, 0.0)
     assert torch.equal(first.input_ids, again.input_ids)
-    second = objective.batch(1, 0, 1)
+    second = objective.batch(1, 0, 1, 0.0)
     assert sorted(unmasked_rows(first)) == sorted(unmasked_rows(second)), "the same sequences"
     assert not torch.equal(first.input_ids, second.input_ids), "in new order, with new masks"
 
 
 def test_parts_make_up_the_batch():
     objective = make_objective(batch_size=9)
-    whole = objective.batch(3, 0, 1)
-    parts = [objective.batch(3, part, 3) for part in range(3)]
+    whole = objective.batch(3, 0, 1, 0.0)
+    parts = [objective.batch(3, part, 3, 0.0) for part in range(3)]
     assert sorted(r for part in parts for r in unmasked_rows(part)) == sorted(unmasked_rows(whole))
     assert sum(part.weight for part in parts) == whole.weight
     assert sum(part.tokens for part in parts) == whole.tokens
@@ -85,12 +100,12 @@ def test_parts_make_up_the_batch():
 def test_padding_is_hidden_and_never_predicted():
     objective = make_objective()
     for step in range(20):
-        batch = objective.batch(step, 0, 1)
+        batch = objective.batch(step, 0, 1, 0.0)
         real = batch.input_ids != PAD
         if batch.attention_mask is None:
             assert real.all()
         else:
-            assert torch.equal(batch.attention_mask, real)
+            assert torch.equal(batch.attention_mask, real[:, None, None])
         assert batch.tokens == int(real.sum())
         assert real.view(-1)[batch.positions].all()
         assert not set(batch.labels.tolist()) & {PAD, CLS, SEP, MASK}
@@ -99,7 +114,7 @@ def test_padding_is_hidden_and_never_predicted():
 def test_loss_is_that_of_the_whole_head_at_the_masked_positions():
     objective = make_objective()
     model = new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), seed=0).eval()
-    batch = objective.batch(0, 0, 1)
+    batch = objective.batch(0, 0, 1, 0.0)
     logits = MaskedLanguageModel(model)(batch.input_ids, batch.attention_mask, batch.positions)
     labels = torch.full_like(batch.input_ids, -100)
     labels.view(-1)[batch.positions] = batch.labels

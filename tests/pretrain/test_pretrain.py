@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
+from kobert_kit.pretrain.run import pretrain
+from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.loading import file_digests
 
@@ -112,12 +113,13 @@ def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokeni
     """The reported loss, computed again from the saved folder by the library's own head."""
     from transformers import AutoModelForMaskedLM
 
-    from kobert_kit.pretrain.prepare import PrepareSettings, prepare
+    from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
+    from kobert_kit.pretrain.prepared import open_shards
     from kobert_kit.pretrain.run import build_objective
 
     work = model.parent / "again"
-    prepare([corpus], work, PrepareSettings(tokenizer, "morpheme", 0.1, 1))
-    objective = build_objective(work, tokenizer, SETTINGS)
+    encode_corpus([corpus], work, EncodeSettings(tokenizer, workers=1))
+    objective = build_objective(open_shards(work), tokenizer, SETTINGS)
     bert = AutoModelForMaskedLM.from_pretrained(model).eval()
     total, count = 0.0, 0
     with torch.inference_mode():
@@ -191,12 +193,12 @@ def test_folders_that_are_something_else(corpus: Path, tokenizer: Path, tmp_path
 
 
 def test_special_tokens_in_the_corpus_are_text(tokenizer: Path, tmp_path: Path):
-    from kobert_kit.pretrain.prepare import PrepareSettings, prepare
+    from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
     from kobert_kit.pretrain.prepared import open_shards
 
     path = tmp_path / "literal.txt"
     path.write_text("[MASK]는 글자다 [CLS] [SEP] [PAD]")
-    prepare([path], tmp_path / "work", PrepareSettings(tokenizer, "morpheme", 0.0, 1))
+    encode_corpus([path], tmp_path / "work", EncodeSettings(tokenizer, workers=1))
     (shard,) = open_shards(tmp_path / "work")
     special = {0, 2, 3, 4}  # [PAD] [CLS] [SEP] [MASK]; [UNK] is allowed
     assert len(shard.ids) > 8 and not special & set(shard.ids.tolist())

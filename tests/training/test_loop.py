@@ -36,6 +36,9 @@ class Points:
     def to(self, device: torch.device) -> Points:
         return self
 
+    def pinned(self) -> Points:
+        return self
+
 
 class Regression:
     """Least squares on random points; ``at_step`` runs a callback when a step's batch is made."""
@@ -43,7 +46,7 @@ class Regression:
     def __init__(self, at_step=None, poison: int | None = None) -> None:
         self.at_step, self.poison = at_step, poison
 
-    def batch(self, step: int, part: int, parts: int) -> Points:
+    def batch(self, step: int, part: int, parts: int, spent: float) -> Points:
         if self.at_step:
             self.at_step(step)
         generator = torch.Generator().manual_seed(step)
@@ -161,7 +164,10 @@ def test_a_budget_of_minutes_ends_in_time_at_rate_zero(tmp_path):
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_is_never_saved(tmp_path):
-    with pytest.raises(TrainingError, match="loss is nan near step"):
+    with pytest.raises(
+        TrainingError,
+        match=r"the loss of step 8 is nan; its batch is kept in .*bad-batch-step-7-rank-0.pt",
+    ):
         run(tmp_path, Regression(poison=7), save_minutes=0)
     loaded = load_checkpoint(tmp_path / "checkpoints")
     assert loaded is not None and loaded.step <= 7

@@ -1,0 +1,40 @@
+"""Prepared text as a data set of Arrow tables, for those who train with other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kobert_kit.errors import UsageError
+from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
+
+MARKS = {"eojeol": EOJEOL, "morpheme": MORPHEME, "sentence": SENTENCE}
+
+
+def export_arrow(prepared: Path, target: Path) -> None:
+    """Write the documents of the folder ``prepared`` as a data set for `datasets.load_from_disk`.
+
+    A row a document: ``input_ids``, without special tokens, and ``eojeol``, ``morpheme`` and
+    ``sentence``, lists of bool of the same length: where each begins.
+
+    Raises:
+        UsageError: ``target`` is there already.
+        DataError: a shard is damaged.
+    """
+    from datasets import Dataset, Features, List, Value
+
+    if target.exists():
+        raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
+    shards = open_shards(prepared)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for shard in shards:
+            for begin, end in zip(shard.offsets[:-1], shard.offsets[1:], strict=True):
+                marks = shard.marks[begin:end]
+                starts = {name: (marks & bit) > 0 for name, bit in MARKS.items()}
+                yield {"input_ids": shard.ids[begin:end]} | starts
+
+    columns = {"input_ids": List(Value("int32"))} | {name: List(Value("bool")) for name in MARKS}
+    data = Dataset.from_generator(rows, features=Features(columns))
+    data.save_to_disk(target)
