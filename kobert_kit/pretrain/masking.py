@@ -1,8 +1,8 @@
 """Whole-word masking as a pure function of (seed, epoch, example).
 
 Every random number is a hash of those three and the word's place, so masks are new in each epoch
-and yet the same after a resume, in any batch, on any worker. Nothing is drawn in sequence and
-nothing needs saving.
+and yet the same after a resume, in any batch, on any worker. What counts as a word is the
+caller's: morphemes, eojeols, or spans of them (`kobert_kit.pretrain.word_spans`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
+from kobert_kit.errors import UsageError
+from kobert_kit.pretrain.draws import LAST, Purpose, WordDraws, uniform
 
 Array = np.ndarray
 
@@ -25,6 +28,24 @@ class MaskSettings:
     ratio: float = 0.15
     mask_share: float = 0.8
     random_share: float = 0.1
+
+
+def parse_split(text: str) -> tuple[float, float]:
+    """``mask_share`` and ``random_share`` from percentages: "80/10/10" is (0.8, 0.1).
+
+    Raises:
+        UsageError: not three numbers, one is negative, or they do not add to 100.
+    """
+    try:
+        mask, random, keep = (float(part) for part in text.split("/"))
+    except ValueError:
+        mask = random = keep = -1.0
+    if not (min(mask, random, keep) >= 0 and abs(mask + random + keep - 100) < 1e-6):
+        raise UsageError(
+            f"--mask-split {text}: per cent of the chosen words that become [MASK], that become "
+            "random pieces, and that stay; three numbers that add to 100, such as 80/10/10"
+        )
+    return mask / 100, random / 100
 
 
 def mask_words(
@@ -43,50 +64,37 @@ def mask_words(
 
     Of the n words of a sequence, ``ratio`` * n are taken, rounded up or down at random so that
     this is the mean: every word, of any length, has the same chance, and so has every token.
-    A budget counted in tokens favours short words, which fit under it more often, by a fifth at
-    71 tokens (benchmarks/masking_bias.py). At least one word a sequence is taken.
+    A budget counted in tokens favours short words (`kobert_kit.pretrain.token_budget`). At least
+    one word a sequence is taken. A word is masked, replaced or kept as one.
     """
-    counts = np.bincount(rows)
-    place = np.arange(len(rows)) - _first_of_run(rows)
-    epochs, examples = keys.astype(np.uint64).T
-    streams = _mix(_mix(np.uint64(settings.seed), epochs), examples)
-    draws = [_mix(_mix(streams[rows], place.astype(np.uint64)), np.uint64(i)) for i in range(3)]
+    draws = WordDraws(rows, keys, settings.seed)
+    wanted = np.maximum(1, np.floor(settings.ratio * draws.counts + uniform(draws.of_rows)))
+    # A sequence takes its `wanted` lowest numbers: all up to the one at that place in their order.
+    numbers = draws.of_words(Purpose.ORDER)
+    lowest = draws.grid(numbers, LAST)
+    lowest.sort(axis=1)
+    taken = numbers <= lowest[np.arange(len(keys)), wanted.astype(np.int64) - 1][rows]
 
-    wanted = np.maximum(1, np.floor(settings.ratio * counts + _uniform(streams)))
-    order = np.lexsort((draws[0], rows))
-    taken = np.zeros(len(rows), dtype=bool)
-    taken[order] = place < wanted[rows]
-
-    kind = _uniform(draws[1])
-    to_mask = taken & (kind < settings.mask_share)
-    to_random = taken & ~to_mask & (kind < settings.mask_share + settings.random_share)
-    masked = np.where(to_mask[words], settings.mask_id, ids)
-    inside = (np.arange(len(ids)) - _first_of_run(words)).astype(np.uint64)
-    drawn = _mix(draws[2][words], inside) % np.uint64(len(settings.replacements))
-    masked = np.where(to_random[words], settings.replacements[drawn], masked)
-    return masked, taken[words]
+    chosen = taken[words]
+    tokens = np.flatnonzero(chosen)
+    kinds = uniform(draws.of_words(Purpose.KIND, words[tokens]))
+    return replace(ids, words, tokens, kinds, draws, settings), chosen
 
 
-def _first_of_run(values: Array) -> Array:
-    """For each element the index at which its run of equal values begins."""
-    starts = np.ones(len(values), dtype=bool)
-    starts[1:] = values[1:] != values[:-1]
-    first: Array = np.flatnonzero(starts)[np.cumsum(starts) - 1]
-    return first
+def replace(
+    ids: Array, words: Array, tokens: Array, kinds: Array, draws: WordDraws, settings: MaskSettings
+) -> Array:
+    """The ids once the chosen ``tokens`` are hidden, each according to its kind.
 
-
-def _mix(state: Array | np.uint64, value: Array | np.uint64) -> Array:
-    """Fold ``value`` into ``state``: the finaliser of SplitMix64 (Steele et al. 2014)."""
-    with np.errstate(over="ignore"):
-        z = np.atleast_1d(state) * np.uint64(0x9E3779B97F4A7C15) + value
-        z = z + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed: Array = z ^ (z >> np.uint64(31))
-    return mixed
-
-
-def _uniform(bits: Array) -> Array:
-    """Hashes to floats in [0, 1)."""
-    values: Array = (bits >> np.uint64(11)) * (1.0 / (1 << 53))
-    return values
+    Args:
+        tokens: (chosen,) where the tokens to be predicted are in ``ids``.
+        kinds: (chosen,) in [0, 1): below ``mask_share`` a token becomes [MASK], in the next
+            ``random_share`` a random piece, and from there on it stays.
+    """
+    masked = ids.astype(np.int64)
+    masked[tokens[kinds < settings.mask_share]] = settings.mask_id
+    random = (kinds >= settings.mask_share) & (kinds < settings.mask_share + settings.random_share)
+    where = tokens[random]
+    drawn = draws.of_pieces(Purpose.PIECE, words, where)
+    masked[where] = settings.replacements[drawn % np.uint64(len(settings.replacements))]
+    return masked
