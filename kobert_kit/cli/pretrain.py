@@ -40,7 +40,28 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     help="What is masked as a whole; a span is a few morphemes. For morphemes and spans Kiwi must "
     "be the one the tokenizer was made with.",
 )
-@click.option("--mask-ratio", type=float, default=0.15, show_default=True)
+@click.option(
+    "--mask-ratio",
+    type=float,
+    default=0.15,
+    show_default=True,
+    help="Share of the tokens to predict.",
+)
+@click.option(
+    "--mask-split",
+    default="80/10/10",
+    show_default=True,
+    help="Per cent of the chosen words that become [MASK], that become random pieces, and that "
+    "stay.",
+)
+@click.option(
+    "--mask-rule",
+    type=click.Choice(["unbiased", "google"]),
+    default="unbiased",
+    show_default=True,
+    help="unbiased: every word has the same chance. google: as the original BERT, which masks "
+    "short words more often; to compare with.",
+)
 @click.option("--length", type=int, help="Tokens a sequence; default: the preset's.")
 @click.option(
     "--long-length",

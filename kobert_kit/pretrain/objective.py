@@ -108,7 +108,7 @@ class MaskedLanguageModelling:
             logits = _logits(model, batch)
             loss += masked_loss(logits, batch.labels).item()
             correct += int((logits.argmax(-1) == batch.labels).sum())
-        count = sum(batch.weight for batch in self.evaluation_batches)
+        count = max(1, sum(batch.weight for batch in self.evaluation_batches))
         return {"evaluation_loss": loss / count, "evaluation_accuracy": correct / count}
 
     def _key(self, phase: int, place: int) -> tuple[int, int]:

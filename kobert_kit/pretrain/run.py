@@ -6,25 +6,23 @@ import logging
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
-import numpy as np
 from transformers.utils.logging import disable_progress_bar
 
 from kobert_kit.corpus.documents import require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
-from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import (
     MaskedLanguageModel,
     fill_untrained_embeddings,
     new_model,
 )
-from kobert_kit.pretrain.objective import Mask, MaskedLanguageModelling, Phase, SpecialIds
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase, SpecialIds
 from kobert_kit.pretrain.prepare import is_prepared, open_prepared
 from kobert_kit.pretrain.prepared import Shard, open_shards
+from kobert_kit.pretrain.rules import masking_rule
 from kobert_kit.pretrain.sequences import Layout, Sequences
 from kobert_kit.pretrain.settings import (
     Machine,
@@ -42,7 +40,6 @@ from kobert_kit.records import (
     read_record,
     versions,
 )
-from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.loading import (
     check_tokenizer,
     copy_tokenizer,
@@ -195,29 +192,11 @@ def build_objective(
         )
     if not len(evaluation):
         log.warning("no document fell into the held-out slice: the run is not evaluated")
-    vocabulary = plain_tokenizer(tokenizer_folder).get_vocab()
-    special = SpecialIds(*(vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")))
-    mask = _mask(tokenizer_folder, settings)
-    return MaskedLanguageModelling(found, evaluation, mask, special, settings.seed)
-
-
-def _mask(tokenizer_folder: Path, settings: PretrainSettings) -> Mask:
-    """The rule of masking that ``settings`` ask for."""
     tokenizer = plain_tokenizer(tokenizer_folder)
     vocabulary = tokenizer.get_vocab()
-    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
-    ordinary = [
-        number
-        for entry, number in vocabulary.items()
-        if entry not in added and not is_reserved(entry)
-    ]
-    masks = MaskSettings(
-        seed=settings.seed,
-        mask_id=vocabulary["[MASK]"],
-        replacements=np.array(sorted(ordinary)),
-        ratio=settings.mask_ratio,
-    )
-    return partial(mask_words, settings=masks)
+    special = SpecialIds(*(vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")))
+    mask = masking_rule(tokenizer, vocabulary["[MASK]"], settings)
+    return MaskedLanguageModelling(found, evaluation, mask, special, settings.seed)
 
 
 def _build_model(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from kobert_kit.errors import UsageError
+from kobert_kit.pretrain.masking import parse_split
 from kobert_kit.pretrain.model import MAX_POSITIONS
 from kobert_kit.pretrain.presets import PRESETS, Preset
 from kobert_kit.training.settings import TrainSettings
@@ -21,6 +22,8 @@ class PretrainSettings:
     minutes: float | None = None
     mask_unit: str = "morpheme"
     mask_ratio: float = 0.15
+    mask_split: str = "80/10/10"
+    mask_rule: str = "unbiased"
     length: int | None = None
     long_length: int | None = None
     long_share: float = 0.1
@@ -75,6 +78,7 @@ def recipe(settings: PretrainSettings) -> Preset:
     ):
         if not 0 < share < 1:
             raise UsageError(f"{option} {share}: between 0 and 1")
+    parse_split(settings.mask_split)
     return preset
 
 

@@ -232,6 +232,7 @@ class _Run:
         if ranks > 1:
             totals = accelerator.reduce(totals, "sum")
         weight, tokens, self.stopping = totals.unbind()
+        weight = weight.clamp(min=1)  # a batch may hold nothing to predict
         self.tokens += tokens
         loss = torch.zeros((), device=self.device)
         for i, part in enumerate(parts):

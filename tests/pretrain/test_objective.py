@@ -47,9 +47,8 @@ def make_objective(
     kept = [shard.draws >= HELD_OUT for shard in shards]
     phases = [Phase(0.0, Sequences(shards, kept, Layout(16, share)), batch_size)]
     if long:
-        phases.append(
-            Phase(0.75, Sequences(shards, kept, Layout(long["length"])), long["batch_size"])
-        )
+        sequences = Sequences(shards, kept, Layout(long["length"]))
+        phases.append(Phase(0.75, sequences, long["phase_batch_size"]))
     evaluation = Sequences(shards, [~documents for documents in kept], Layout(16))
     return MaskedLanguageModelling(phases, evaluation, mask, SpecialIds(CLS, SEP, PAD), seed=0)
 
@@ -122,6 +121,86 @@ def test_loss_is_that_of_the_whole_head_at_the_masked_positions():
         reference = model(batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
         ours = masked_loss(logits, batch.labels) / batch.weight
     assert ours.item() == pytest.approx(reference.item(), abs=1e-5)
+
+
+def test_windows_that_share_a_sequence_do_not_see_each_other():
+    """The logits are those of the windows alone, and nearly every position holds a token."""
+    objective = make_objective(batch_size=6, share=True)
+    sequences = objective.phases[0].sequences
+    shared = [n for n in range(len(sequences)) if len(sequences.windows_of(n)) > 1]
+    assert len(shared) > 5 and sequences.lengths.mean() / 16 > 0.9
+    model = MaskedLanguageModel(new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), 0)).eval()
+    keep = [np.ones(len(shard.draws), dtype=bool) for shard in sequences.shards]
+    alone = Sequences(sequences.shards, keep, Layout(16))
+    place = {tuple(window): n for n, window in enumerate(alone.windows.tolist())}
+    batch = objective.make(sequences, [(0, n) for n in shared[:6]])
+    windows = [w for n in shared[:6] for w in sequences.windows_of(n)]
+    for parts in (batch.input_ids, batch.position_ids):
+        assert parts.shape == batch.input_ids.shape
+    together = model(
+        batch.input_ids,
+        batch.attention_mask,
+        (batch.input_ids != PAD).view(-1).nonzero().squeeze(-1),
+        batch.position_ids,
+    )
+    # The same ids, masks and all, each window a row of its own.
+    begin = 0
+    real = batch.input_ids[batch.input_ids != PAD]
+    for window in windows:
+        number, first, last = sequences.windows[window].tolist()
+        assert (number, first, last) in place
+        row = real[begin : begin + last - first + 2][None]
+        expected = model(row, None, torch.arange(row.shape[1]))
+        assert torch.allclose(together[begin : begin + row.shape[1]], expected, atol=1e-5)
+        begin += row.shape[1]
+    assert begin == len(real)
+
+
+def test_shared_sequences_hold_every_training_token_once():
+    objective = make_objective(batch_size=1, share=True)
+    sequences, alone = objective.phases[0].sequences, make_objective().phases[0].sequences
+    assert len(sequences) < len(alone)
+    assert sorted(sequences.windows.tolist()) == sorted(alone.windows.tolist())
+    assert sequences.tokens == alone.tokens
+    assert (sequences.frequencies(VOCABULARY) == alone.frequencies(VOCABULARY)).all()
+
+
+def test_the_long_phase_comes_in_its_time():
+    objective = make_objective(batch_size=8, length=40, phase_batch_size=3)
+    before, after = objective.batch(74, 0, 1, 0.74), objective.batch(75, 0, 1, 0.75)
+    assert before.input_ids.shape[0] == 8 and before.input_ids.shape[1] <= 16
+    assert after.input_ids.shape[0] == 3 and 16 < after.input_ids.shape[1] <= 40
+    steps = len(objective.phases[1].sequences)
+    long = [row for step in range(steps) for row in unmasked_rows(objective.batch(step, 0, 1, 0.9))]
+    tokens = Counter(token for row in long for token in row[1:-1])
+    short = objective.phases[0].sequences.frequencies(VOCABULARY)
+    assert (short * 3 == [tokens[i] for i in range(VOCABULARY)]).all(), "three whole epochs"
+
+
+@pytest.mark.parametrize("unit", ["token", "morpheme", "eojeol"])
+def test_masks_cover_whole_units(unit):
+    shards = make_shards()
+    keep = [np.ones(len(shard.draws), dtype=bool) for shard in shards]
+    sequences = Sequences(shards, keep, Layout(64, unit=unit))
+    chosen_units = 0
+    objective = make_objective()
+    for number in range(len(sequences)):
+        batch = objective.make(sequences, [(0, number)])
+        (window,) = sequences.windows_of(number)
+        _, starts = sequences.read(window)
+        starts = starts.copy()
+        starts[0] = True
+        shard, first, last = sequences.windows[window].tolist()
+        bits = shards[shard].marks[first:last]
+        expected = {"token": bits >= 0, "morpheme": bits & 3 > 0, "eojeol": bits & 1 > 0}[unit]
+        assert (starts[1:] == expected[1:]).all()
+        chosen = np.zeros(last - first, dtype=bool)
+        chosen[batch.positions.numpy() - 1] = True
+        units = np.cumsum(starts) - 1
+        per_unit = np.bincount(units, weights=chosen) / np.bincount(units)
+        assert set(per_unit) <= {0.0, 1.0}
+        chosen_units += int(per_unit.sum())
+    assert chosen_units > 50
 
 
 def test_a_new_model_predicts_the_word_frequencies():

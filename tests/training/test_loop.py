@@ -155,6 +155,36 @@ def test_parts_of_a_batch_add_up_to_it(tmp_path):
         assert torch.allclose(a, b, atol=1e-5)
 
 
+@pytest.mark.parametrize("workers", [0, 2, 4])
+def test_the_number_of_data_workers_changes_nothing(tmp_path, workers):
+    one, _ = run(tmp_path / "one")
+    other, _ = run(tmp_path / "other", data_workers=workers)
+    assert same_weights(one, other)
+    assert lines(tmp_path / "one") == lines(tmp_path / "other")
+
+
+def test_batches_know_how_much_of_the_budget_is_spent(tmp_path):
+    seen = {}
+
+    class Noting(Regression):
+        def batch(self, step: int, part: int, parts: int, spent: float) -> Points:
+            seen[step] = spent
+            return super().batch(step, part, parts, spent)
+
+    run(tmp_path, Noting())
+    assert [seen[step] for step in range(40)] == [step / 40 for step in range(40)]
+
+
+def test_a_batch_with_nothing_to_predict_changes_nothing_for_the_worse(tmp_path):
+    class Empty(Regression):
+        def batch(self, step: int, part: int, parts: int, spent: float) -> Points:
+            points = super().batch(step, part, parts, spent)
+            return Points(points.x[:0], points.y[:0]) if step == 3 else points
+
+    model, result = run(tmp_path, Empty())
+    assert result.steps == 40 and all(torch.isfinite(p).all() for p in model.parameters())
+
+
 def test_a_budget_of_minutes_ends_in_time_at_rate_zero(tmp_path):
     started = time.monotonic()
     _, result = run(tmp_path, steps=None, minutes=0.05)
@@ -169,6 +199,8 @@ def test_a_loss_that_is_no_number_stops_the_run_and_is_never_saved(tmp_path):
         match=r"the loss of step 8 is nan; its batch is kept in .*bad-batch-step-7-rank-0.pt",
     ):
         run(tmp_path, Regression(poison=7), save_minutes=0)
+    (kept,) = torch.load(tmp_path / "bad-batch-step-7-rank-0.pt")
+    assert kept["x"].isnan().all() and kept["x"].shape == (12, 8)
     loaded = load_checkpoint(tmp_path / "checkpoints")
     assert loaded is not None and loaded.step <= 7
     assert all(torch.isfinite(value).all() for value in loaded.state["model"].values())

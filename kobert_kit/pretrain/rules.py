@@ -1,0 +1,45 @@
+"""The rule of masking that a run asked for, put together from its parts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from kobert_kit.pretrain.masking import MaskSettings, mask_words, parse_split
+from kobert_kit.pretrain.objective import Mask
+from kobert_kit.pretrain.settings import PretrainSettings
+from kobert_kit.pretrain.token_budget import mask_within_budget
+from kobert_kit.pretrain.word_spans import span_words
+from kobert_kit.tokenizer.folder import is_reserved
+
+Array = np.ndarray
+RULES = {"unbiased": mask_words, "google": mask_within_budget}
+
+
+def masking_rule(tokenizer: Tokenizer, mask_id: int, settings: PretrainSettings) -> Mask:
+    """The rule that ``settings`` name; random replacements are never special or unused tokens."""
+    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    ordinary = [
+        number
+        for entry, number in tokenizer.get_vocab().items()
+        if entry not in added and not is_reserved(entry)
+    ]
+    mask_share, random_share = parse_split(settings.mask_split)
+    masks = MaskSettings(
+        settings.seed,
+        mask_id,
+        np.array(sorted(ordinary)),
+        settings.mask_ratio,
+        mask_share,
+        random_share,
+    )
+    rule = partial(RULES[settings.mask_rule], settings=masks)
+    return partial(_in_spans, rule, masks) if settings.mask_unit == "span" else rule
+
+
+def _in_spans(
+    rule: Mask, masks: MaskSettings, ids: Array, words: Array, rows: Array, keys: Array
+) -> tuple[Array, Array]:
+    return rule(ids, *span_words(words, rows, keys, masks), keys)

@@ -1,0 +1,223 @@
+"""The prepared folder: the same for any workers, parts and kills; what `pretrain` makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import kobert_kit.pretrain.encode
+from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.pretrain.encode import EncodeSettings
+from kobert_kit.pretrain.export import export_arrow
+from kobert_kit.pretrain.prepare import open_prepared, prepare
+from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
+from kobert_kit.pretrain.run import pretrain
+from kobert_kit.pretrain.settings import Machine, PretrainSettings
+from kobert_kit.tokenizer.build import BuildSettings, build_vocab
+from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
+
+TEXT = (
+    "달빛마을 도서관은 {n}일에 문을 열었다. 주민 {n}명이 모였습니다! “정말 기뻐요.”\n"
+    "내년에는 {n}곳이 더 생긴다고 합니다."
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "text.txt"
+    path.write_text("\n\n".join(TEXT.format(n=n) for n in range(400)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tokenizer(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vocab") / "vocab"
+    build_vocab([corpus], folder, BuildSettings(500), workers=1)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kobert_kit.pretrain.encode, "CHUNK_CHARACTERS", 2_000)
+    monkeypatch.setattr(kobert_kit.pretrain.encode, "SHARD_CHUNKS", 3)
+
+
+def run(corpus: Path, tokenizer: Path, output: Path, **changes: int) -> list[str]:
+    said: list[str] = []
+    prepare([corpus], output, EncodeSettings(tokenizer, **{"workers": 1, **changes}), said.append)
+    return said
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted(folder.glob("shard-*/*"))
+    }
+
+
+@pytest.fixture(scope="module")
+def prepared(corpus: Path, tokenizer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prepared") / "prepared"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kobert_kit.pretrain.encode, "CHUNK_CHARACTERS", 2_000)
+        patch.setattr(kobert_kit.pretrain.encode, "SHARD_CHUNKS", 3)
+        run(corpus, tokenizer, folder)
+    return folder
+
+
+def test_ids_and_marks_are_those_of_the_text(corpus: Path, tokenizer: Path, prepared: Path) -> None:
+    shards = open_shards(prepared)
+    assert len(shards) > 3
+    documents = corpus.read_text(encoding="utf-8").split("\n\n")
+    ids = np.concatenate([shard.ids for shard in shards])
+    marks = np.concatenate([shard.marks for shard in shards])
+    encodings = encode_plain(plain_tokenizer(tokenizer), documents)
+    assert ids.dtype == np.uint16
+    assert ids.tolist() == [number for encoding in encodings for number in encoding.ids]
+    assert sum(shard.counts["documents"] for shard in shards) == len(documents) == 400
+    splitter, ends = Splitter(), np.cumsum([len(encoding.ids) for encoding in encodings])
+    for number in range(0, 400, 20):
+        text, starts = documents[number], [start for start, _ in encodings[number].offsets]
+        mine = marks[ends[number] - len(starts) : ends[number]]
+        begun = {
+            bit: {start for start, mark in zip(starts, mine, strict=True) if mark & bit}
+            for bit in (EOJEOL, MORPHEME, SENTENCE)
+        }
+        assert begun[SENTENCE] == set(sentence_starts(text))
+        words = list(re.finditer(r"\S+", text))
+        analysed = {w.start() + piece.start for w in words for piece in splitter.split(w.group())}
+        assert begun[MORPHEME] == analysed & set(starts), "each eojeol analysed alone"
+        assert {word.start() for word in words} <= begun[EOJEOL] & begun[MORPHEME]
+        for start in begun[EOJEOL] - {word.start() for word in words}:
+            assert not (text[start].isalnum() and text[start - 1].isalnum()), "at punctuation only"
+
+
+def test_workers_and_parts_change_nothing(
+    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    run(corpus, tokenizer, tmp_path / "two", workers=2)
+    assert contents(tmp_path / "two") == contents(prepared)
+    parts = tmp_path / "parts"
+    for part in (1, 0, 2):
+        said = run(corpus, tokenizer, parts, part=part, parts=3)
+        assert f"part {part + 1} of 3 is done" in said[-1]
+        with pytest.raises(DataError, match="unfinished; run the same prepare command"):
+            open_prepared(parts, tokenizer)
+    assert contents(parts) == contents(prepared)
+    before = {path: path.stat().st_mtime_ns for path in parts.glob("shard-*/*")}
+    run(corpus, tokenizer, parts)
+    assert {path: path.stat().st_mtime_ns for path in parts.glob("shard-*/*")} == before
+    assert open_prepared(parts, tokenizer).tokens == open_prepared(prepared, tokenizer).tokens
+
+
+def test_a_killed_run_goes_on_where_it_was(
+    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "prepared"
+    program = (
+        "import sys, kobert_kit.pretrain.encode as e; from pathlib import Path\n"
+        "from kobert_kit.pretrain.prepare import prepare\n"
+        "if __name__ == '__main__':\n"
+        "    e.CHUNK_CHARACTERS, e.SHARD_CHUNKS = 2000, 3\n"
+        "    corpus, tokenizer, output = map(Path, sys.argv[1:])\n"
+        "    prepare([corpus], output, e.EncodeSettings(tokenizer, workers=1), print)\n"
+    )
+    (tmp_path / "run.py").write_text(program)
+    command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(tokenizer), str(output)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while len(list(output.glob("shard-*"))) < 2 and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    (output / ".shard-00003.tmp").mkdir(exist_ok=True)  # as a kill inside a write leaves it
+    (output / ".shard-00003.tmp" / "ids.npy").write_bytes(b"half")
+    run(corpus, tokenizer, output)
+    assert contents(output) == contents(prepared)
+    assert not list(output.glob(".shard*"))
+
+
+def test_pretraining_is_the_same_from_the_folder_and_from_the_text(
+    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    settings = PretrainSettings("tiny", steps=4, batch_size=4, length=32, held_out_share=0.1)
+    for name, source in (("text", corpus), ("folder", prepared)):
+        output = tmp_path / name
+        pretrain([source], tokenizer, output, settings, Machine(threads=1, workers=1), print)
+    one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("text", "folder"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    records = [
+        json.loads((tmp_path / name / "kobert_kit.json").read_text()) for name in ("text", "folder")
+    ]
+    assert records[0]["inputs"] == records[1]["inputs"]
+
+
+def test_what_is_wrong_is_said(
+    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "vocab"
+    build_vocab([corpus], other, BuildSettings(400), workers=1)
+    with pytest.raises(DataError, match="prepared with another tokenizer than"):
+        open_prepared(prepared, other)
+    with pytest.raises(UsageError, match="begun with another tokenizer"):
+        run(corpus, other, prepared)
+    eojeols = tmp_path / "eojeols"
+    settings = EncodeSettings(tokenizer, morphemes=False, workers=1)
+    prepare([corpus], eojeols, settings, print)
+    machine = Machine(threads=1)
+    run_settings = PretrainSettings("tiny", steps=2)
+    with pytest.raises(DataError, match="without morphemes, which --mask-unit morpheme needs"):
+        pretrain([eojeols], tokenizer, tmp_path / "model", run_settings, machine, print)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("damage", ["missing", "shorter", "marker", "gone"])
+def test_a_damaged_shard_is_named(
+    damage: str, corpus: Path, tokenizer: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "prepared"
+    run(corpus, tokenizer, output)
+    shard = output / "shard-00001"
+    if damage == "missing":
+        (shard / "marks.npy").unlink()
+    elif damage == "shorter":
+        data = (shard / "ids.npy").read_bytes()
+        (shard / "ids.npy").write_bytes(data[: len(data) // 2])
+    elif damage == "marker":
+        (shard / "shard.json").write_text('{"documents": 3, "tokens": 5}')
+    else:
+        shard.rename(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match=r"shard-00001: (damaged|missing)"):
+        open_prepared(output, tokenizer)
+
+
+def test_the_arrow_data_set_holds_the_same(prepared: Path, tmp_path: Path) -> None:
+    from datasets import load_from_disk
+
+    export_arrow(prepared, tmp_path / "arrow")
+    data = load_from_disk(str(tmp_path / "arrow"))
+    shards = open_shards(prepared)
+    assert len(data) == 400
+    assert [n for row in data["input_ids"] for n in row] == np.concatenate(
+        [shard.ids for shard in shards]
+    ).tolist()
+    marks = np.concatenate([shard.marks for shard in shards])
+    for name, bit in (("eojeol", EOJEOL), ("morpheme", MORPHEME), ("sentence", SENTENCE)):
+        assert [n for row in data[name] for n in row] == ((marks & bit) > 0).tolist()
+    with pytest.raises(UsageError, match="exists already"):
+        export_arrow(prepared, tmp_path / "arrow")
