@@ -132,25 +132,44 @@ def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokeni
     assert total / count == pytest.approx(reported, abs=1e-4)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4])
-def test_a_killed_run_ends_with_the_same_weights(
-    delay: float, model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
-):
-    output = tmp_path / "model"
-    run = command(corpus, tokenizer, output, "--save-minutes", "0")
-    process = subprocess.Popen(run, stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while not list((output / "checkpoints").glob("step-*")) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    time.sleep(delay)
-    if process.poll() is None:
+def curve(folder: Path) -> list[dict[str, float]]:
+    """metrics.jsonl without what depends on the clock."""
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [
+        {k: v for k, v in row.items() if k not in ("seconds", "tokens_per_second")} for row in rows
+    ]
+
+
+@pytest.mark.slow
+def test_twenty_kills_change_nothing(corpus: Path, tokenizer: Path, tmp_path: Path):
+    """At any moment, many inside the writing of a checkpoint, in both phases of length, and with
+    another number of data workers each time."""
+    rng = random.Random(0)
+    options = [*("--steps", "500", "--long-length", "48", "--long-share", "0.4"), "--save-minutes"]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run([*command(corpus, tokenizer, whole), *options, "60"], check=True)
+    kills, last = 0, ""
+    while kills < 20:
+        workers = ["--data-workers", str(rng.choice([0, 1, 3]))]
+        run = [*command(corpus, tokenizer, cut), *options, "0", *workers]
+        process = subprocess.Popen(run, stderr=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 120
+        while process.poll() is None and newest_checkpoint(cut) <= last:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.12))
+        assert process.poll() is None, "the run is too short for twenty kills"
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    again = subprocess.run(run, capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
-    ours, whole = weights(output), weights(model)
-    assert all(torch.equal(ours[name], whole[name]) for name in whole)
+        process.wait()
+        kills, last = kills + 1, newest_checkpoint(cut)
+    subprocess.run([*command(corpus, tokenizer, cut), *options, "60"], check=True)
+    ours, theirs = weights(cut), weights(whole)
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    assert curve(cut) == curve(whole)
+
+
+def newest_checkpoint(folder: Path) -> str:
+    return max((path.name for path in (folder / "checkpoints").glob("step-*")), default="")
 
 
 def test_the_same_command_on_a_finished_run_does_nothing(
