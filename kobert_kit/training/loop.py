@@ -34,6 +34,7 @@ from kobert_kit.training.settings import TrainSettings
 from kobert_kit.training.signals import first_of, signals_collected
 
 log = logging.getLogger(__name__)
+LOOK_EVERY = 10  # steps; asking the other ranks makes the device wait
 
 
 class Batch(Protocol):
@@ -260,6 +261,8 @@ class _Run:
         """The signal to stop for, or 0. Of several ranks all stop after the same step."""
         if self.accelerator.num_processes == 1:
             return first_of(self.stop)
+        if self.result.steps % LOOK_EVERY:
+            return 0
         return int(self.stopping.item()) and (first_of(self.stop) or signal.SIGTERM)
 
     def _count_tokens(self) -> None:

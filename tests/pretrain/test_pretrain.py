@@ -238,11 +238,51 @@ def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path)
     assert "Traceback" not in done.stderr and not (tmp_path / "model").exists()
 
 
+def torchrun(run: list[str]) -> list[str]:
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    return [*launch, *run[1:]]
+
+
+def workers_of(launcher: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(launcher)], capture_output=True, text=True)
+    return [int(number) for number in found.stdout.split()]
+
+
+def wait_for_checkpoint(output: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not newest_checkpoint(output):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
+def test_a_lost_rank_or_a_signal_ends_the_job_and_one_process_can_finish_it(
+    sig: signal.Signals, corpus: Path, tokenizer: Path, tmp_path: Path
+):
+    """SIGKILL of one rank, as the system does when memory runs out; SIGTERM of the whole job."""
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    steps = ["--steps", "400"]
+    run = torchrun([*command(corpus, tokenizer, cut), *steps, "--save-minutes", "0.01"])
+    process = subprocess.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for_checkpoint(cut, process)
+    target = workers_of(process.pid)[1] if sig == signal.SIGKILL else process.pid
+    os.kill(target, sig)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "Traceback" not in errors.partition("torch/distributed")[0]
+    expected = "has died" if sig == signal.SIGKILL else "The same command continues"
+    assert expected in errors
+    for output in (whole, cut):  # the rest alone, with the same global batch
+        subprocess.run([*command(corpus, tokenizer, output), *steps], check=True)
+    ours, theirs = weights(cut), weights(whole)
+    for name in theirs:
+        assert torch.allclose(ours[name], theirs[name], atol=1e-3), name
+
+
 def test_two_processes_train_as_one_does(
     model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
 ):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    run = [*launch, *command(corpus, tokenizer, tmp_path / "model")[1:]]
+    run = torchrun(command(corpus, tokenizer, tmp_path / "model"))
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("sequences of") == 1, "only rank 0 speaks"
