@@ -21,6 +21,7 @@ COMMANDS = {
     "tokenize": ("tokenize", "Show what a tokenizer makes of a text."),
     "inspect": ("inspect", "Measure tokenizers side by side."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
+    "bench": ("bench", "Measure how fast this machine pretrains."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }
 
