@@ -22,6 +22,7 @@ COMMANDS = {
     "inspect": ("inspect", "Measure tokenizers side by side."),
     "prepare": ("prepare", "Encode a corpus once, for many runs or by many machines."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
+    "bench": ("bench", "Measure how fast this machine pretrains."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "klue")
+from kobert_kit.cli import main
+
+COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "bench", "klue")
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -41,6 +43,24 @@ def test_help_reads_like_documentation_and_imports_nothing_heavy(arguments):
 def test_a_command_that_does_not_exist():
     done = run("pretrian")
     assert done.returncode == 2 and "pretrian" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--preset", "huge"),
+        ("--length", "4"),
+        ("--batch-size", "0"),
+        ("--vocab-size", "2"),
+        ("--seconds", "0"),
+        ("--threads", "0"),
+        ("--mixed-precision", "fp8"),
+    ],
+)
+def test_a_bench_of_nothing_is_a_usage_error(options: tuple[str, str], capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["bench", *options])
+    assert stopped.value.code == 2 and options[0] in capsys.readouterr().err
 
 
 def test_a_missing_corpus_is_named(tmp_path: Path):
