@@ -54,9 +54,9 @@ class MaskedBatch(TensorBatch):
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
-    position_ids: torch.Tensor | None
     positions: torch.Tensor
     labels: torch.Tensor
+    position_ids: torch.Tensor | None = None
 
     @property
     def weight(self) -> int:
