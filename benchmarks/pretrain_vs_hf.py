@@ -42,10 +42,10 @@ import numpy as np
 import torch
 from rows import Rows, read_rows, write_rows
 
+from kobert_kit.pretrain.batches import MaskedBatch
 from kobert_kit.pretrain.gauges import peak_memory
 from kobert_kit.pretrain.masking import MaskSettings
 from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
-from kobert_kit.pretrain.objective import MaskedBatch
 from kobert_kit.pretrain.presets import PRESETS, Preset
 from kobert_kit.pretrain.synthetic import mask_full_rows
 from kobert_kit.report.tables import table

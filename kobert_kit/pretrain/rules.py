@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from tokenizers import Tokenizer
 
+from kobert_kit.pretrain.batches import Mask
 from kobert_kit.pretrain.masking import MaskSettings, mask_words, parse_split
-from kobert_kit.pretrain.objective import Mask
 from kobert_kit.pretrain.settings import PretrainSettings
 from kobert_kit.pretrain.token_budget import mask_within_budget
 from kobert_kit.pretrain.word_spans import span_words

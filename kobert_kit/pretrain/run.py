@@ -13,13 +13,14 @@ from transformers.utils.logging import disable_progress_bar
 from kobert_kit.corpus.documents import require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.pretrain.batches import BatchMaker, SpecialIds
 from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
 from kobert_kit.pretrain.model import (
     MaskedLanguageModel,
     fill_untrained_embeddings,
     new_model,
 )
-from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase, SpecialIds
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase
 from kobert_kit.pretrain.prepare import is_prepared, open_prepared
 from kobert_kit.pretrain.prepared import Shard, open_shards
 from kobert_kit.pretrain.rules import masking_rule
@@ -195,8 +196,8 @@ def build_objective(
     tokenizer = plain_tokenizer(tokenizer_folder)
     vocabulary = tokenizer.get_vocab()
     special = SpecialIds(*(vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")))
-    mask = masking_rule(tokenizer, vocabulary["[MASK]"], settings)
-    return MaskedLanguageModelling(found, evaluation, mask, special, settings.seed)
+    batches = BatchMaker(masking_rule(tokenizer, vocabulary["[MASK]"], settings), special)
+    return MaskedLanguageModelling(found, evaluation, batches, settings.seed)
 
 
 def _build_model(
@@ -205,7 +206,7 @@ def _build_model(
     size = plain_tokenizer(tokenizer_folder).get_vocab_size()
     frequencies = objective.phases[0].sequences.frequencies(size)
     return MaskedLanguageModel(
-        new_model(recipe(settings), size, objective.special.pad, frequencies, settings.seed)
+        new_model(recipe(settings), size, objective.batches.special.pad, frequencies, settings.seed)
     )
 
 

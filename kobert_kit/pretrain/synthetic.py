@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from kobert_kit.pretrain.batches import MaskedBatch
 from kobert_kit.pretrain.masking import MaskSettings, mask_words
-from kobert_kit.pretrain.objective import MaskedBatch
 
 PAD, CLS, SEP, MASK, FIRST_PIECE = 0, 2, 3, 4, 5
 WORD_BEGINS = 0.5  # words of two tokens on average, half of them of one

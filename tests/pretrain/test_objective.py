@@ -10,9 +10,10 @@ import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM
 
+from kobert_kit.pretrain.batches import BatchMaker, SpecialIds
 from kobert_kit.pretrain.masking import MaskSettings, mask_words
 from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
-from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase, SpecialIds
+from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, Shard
 from kobert_kit.pretrain.presets import Preset
 from kobert_kit.pretrain.sequences import Layout, Sequences
@@ -50,7 +51,8 @@ def make_objective(
         sequences = Sequences(shards, kept, Layout(long["length"]))
         phases.append(Phase(0.75, sequences, long["phase_batch_size"]))
     evaluation = Sequences(shards, [~documents for documents in kept], Layout(16))
-    return MaskedLanguageModelling(phases, evaluation, mask, SpecialIds(CLS, SEP, PAD), seed=0)
+    batches = BatchMaker(mask, SpecialIds(CLS, SEP, PAD))
+    return MaskedLanguageModelling(phases, evaluation, batches, seed=0)
 
 
 def unmasked_rows(batch) -> list[tuple[int, ...]]:
@@ -133,7 +135,7 @@ def test_windows_that_share_a_sequence_do_not_see_each_other():
     keep = [np.ones(len(shard.draws), dtype=bool) for shard in sequences.shards]
     alone = Sequences(sequences.shards, keep, Layout(16))
     place = {tuple(window): n for n, window in enumerate(alone.windows.tolist())}
-    batch = objective.make(sequences, [(0, n) for n in shared[:6]])
+    batch = objective.batches.make(sequences, [(0, n) for n in shared[:6]])
     windows = [w for n in shared[:6] for w in sequences.windows_of(n)]
     for parts in (batch.input_ids, batch.position_ids):
         assert parts.shape == batch.input_ids.shape
@@ -185,7 +187,7 @@ def test_masks_cover_whole_units(unit):
     chosen_units = 0
     objective = make_objective()
     for number in range(len(sequences)):
-        batch = objective.make(sequences, [(0, number)])
+        batch = objective.batches.make(sequences, [(0, number)])
         (window,) = sequences.windows_of(number)
         _, starts = sequences.read(window)
         starts = starts.copy()
