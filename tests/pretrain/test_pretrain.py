@@ -251,7 +251,8 @@ def workers_of(launcher: int) -> list[int]:
 def wait_for_checkpoint(output: Path, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 120
     while not newest_checkpoint(output):
-        assert process.poll() is None and time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
