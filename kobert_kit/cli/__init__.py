@@ -21,6 +21,7 @@ COMMANDS = {
     "tokenize": ("tokenize", "Show what a tokenizer makes of a text."),
     "inspect": ("inspect", "Measure tokenizers side by side."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
+    "extend-vocab": ("extend_vocab", "Add morphemes of your domain to a BERT's vocabulary."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }
 

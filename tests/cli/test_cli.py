@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "klue")
+COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "extend-vocab", "klue")
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
