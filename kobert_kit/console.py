@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from tqdm import tqdm
@@ -24,3 +26,20 @@ def progress(total: float | None, description: str, unit: str, **options: Any) -
         file=sys.stderr,
         **options,
     )
+
+
+@contextlib.contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """No bars of a moment, and no tables of weights that a caller checks for itself."""
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

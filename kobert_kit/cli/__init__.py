@@ -23,6 +23,7 @@ COMMANDS = {
     "prepare": ("prepare", "Encode a corpus once, for many runs or by many machines."),
     "pretrain": ("pretrain", "Pretrain a BERT with whole-word masking."),
     "bench": ("bench", "Measure how fast this machine pretrains."),
+    "extend-vocab": ("extend_vocab", "Add morphemes of your domain to a BERT's vocabulary."),
     "klue": ("klue", "Fine-tune a model on KLUE tasks and score it as KLUE does."),
 }
 

@@ -117,6 +117,7 @@ def build_vocab(
     from kobert_kit.morphology.user_dictionary import read_user_dictionary
     from kobert_kit.tokenizer.build import BuildSettings
     from kobert_kit.tokenizer.build import build_vocab as run
+    from kobert_kit.tokenizer.counting import describe_left_out
 
     settings = BuildSettings(
         vocab_size=vocab_size,
@@ -133,8 +134,7 @@ def build_vocab(
     )
     report = run(corpus, output, settings, workers=workers, say=click.echo)
     if report.forgotten:
-        often = "once" if report.forgotten == 1 else f"at most {report.forgotten} times"
-        click.echo(f"eojeols that occur {often} were left out: much work for little of the text")
+        click.echo(describe_left_out(report.forgotten))
     click.echo(
         f"{report.distinct_eojeols:,} distinct eojeols, {report.distinct_pieces:,} distinct "
         f"morphemes, {report.alphabet:,} characters"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-from transformers.utils import logging as transformers_logging
 
+from kobert_kit.console import quiet_transformers
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.records import RECORD_NAME, check_finished, fingerprint_files, read_record
+from kobert_kit.pretrain.recorded import check_recorded_tokenizer
+from kobert_kit.records import fingerprint_files
 from kobert_kit.tasks.task import SentenceTask
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
-# Rows of the embedding that others add to reach a multiple; ours has exactly the vocabulary's.
+# Rows of the embedding that others add to reach a multiple.
 MOST_PADDING_ROWS = 127
 
 
@@ -62,21 +61,14 @@ def open_model_folder(path: Path) -> ModelFolder:
             f"--model {path}: no config.json, so this is no finished model folder; name the "
             "--output of a finished `kobert-kit pretrain`"
         )
-    check_finished(path)
-    ours = (path / RECORD_NAME).exists()
-    recorded = read_record(path, "pretrain").inputs.get("tokenizer") if ours else None
-    if ours and recorded != tokenizer_fingerprint(path):
-        raise DataError(
-            f"--model {path}: its tokenizer.json is not the one that the model was pretrained "
-            "with; put that one back, or pretrain again"
-        )
+    check_recorded_tokenizer(path, f"--model {path}")
     try:
         config = AutoConfig.from_pretrained(path)
         tokenizer = AutoTokenizer.from_pretrained(path)
     except Exception as error:  # the library raises OSError, ValueError, KeyError, Exception
         raise DataError(f"--model {path}: cannot be opened ({_first_line(error)})") from None
     spare = config.vocab_size - len(tokenizer)
-    if not 0 <= spare <= (0 if ours else MOST_PADDING_ROWS):
+    if not 0 <= spare <= MOST_PADDING_ROWS:
         raise DataError(
             f"--model {path}: the model has {config.vocab_size:,} embeddings, its tokenizer "
             f"{len(tokenizer):,} entries; they do not belong together"
@@ -101,7 +93,7 @@ def build_classifier(folder: ModelFolder, task: SentenceTask, from_scratch: bool
     if from_scratch:
         return AutoModelForSequenceClassification.from_config(config)
     try:
-        with _quiet():
+        with quiet_transformers():
             model, loading = AutoModelForSequenceClassification.from_pretrained(
                 folder.path, config=config, dtype=torch.float32, output_loading_info=True
             )
@@ -123,7 +115,7 @@ def build_classifier(folder: ModelFolder, task: SentenceTask, from_scratch: bool
 
 def save_classifier(model: Any, source: ModelFolder, folder: Path) -> None:
     """Save ``model`` and its tokenizer to ``folder``, for transformers to load."""
-    with _quiet():
+    with quiet_transformers():
         model.save_pretrained(folder)
     # The opened tokenizer has its truncation set, which would be saved with it: take a fresh one.
     AutoTokenizer.from_pretrained(source.path).save_pretrained(folder)
@@ -139,21 +131,6 @@ def default_learning_rate(hidden_size: int) -> float:
         if hidden_size <= width:
             return rate
     return 2e-5
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """No table of the head's weights, which are new by intent, and no bars of a moment."""
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
 
 
 def _first_line(error: Exception) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from heapq import nlargest
 from pathlib import Path
 
-from kobert_kit.console import progress
-from kobert_kit.corpus.documents import ReadReport, require_documents
-from kobert_kit.corpus.files import find_files, fingerprint, total_bytes
-from kobert_kit.corpus.reading import read_documents
-from kobert_kit.errors import DataError, UsageError
+from kobert_kit.corpus.documents import ReadReport
+from kobert_kit.corpus.files import find_files, fingerprint
+from kobert_kit.errors import UsageError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
 from kobert_kit.records import (
     Record,
@@ -24,7 +21,7 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tokenizer.counting import EojeolCounts, analyse_eojeols, count_eojeols
+from kobert_kit.tokenizer.counting import analyse_eojeols, read_counts
 from kobert_kit.tokenizer.folder import (
     SPECIAL_TOKENS,
     make_tokenizer,
@@ -37,16 +34,13 @@ from kobert_kit.tokenizer.loading import (
     plain_tokenizer,
     tokenizer_fingerprint,
 )
+from kobert_kit.tokenizer.measure import HeldOutMeasure, measure
 from kobert_kit.tokenizer.pieces import Alphabet, PieceCounter, choose_alphabet
 from kobert_kit.tokenizer.recipe import Recipe
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
 
 # The commonest eojeols, by which entries that cross morphemes are found.
 MOST_RUNS = 300_000
-
-# With more distinct ones than this, those that occur once are not analysed: most of the work, and a
-# twentieth of the text.
-ENOUGH_EOJEOLS = 200_000
 
 
 @dataclass(frozen=True)
@@ -70,15 +64,6 @@ class BuildSettings:
     mode: str = "vocab"
     special_tokens: tuple[str, ...] = ()
     unused: int = 0
-
-
-@dataclass(frozen=True)
-class HeldOutMeasure:
-    """How the tokenizer does on text that it was not built from."""
-
-    eojeols: int
-    tokens_per_eojeol: float
-    unknown_share: float  # of the tokens
 
 
 @dataclass
@@ -120,11 +105,11 @@ def build_vocab(
     files = find_files(paths)
     with cleared_if_refused(output):
         claim_output(output, STAGE)
-        reading, counts = _read(files, settings.held_out_share)
+        reading, counts = read_counts(files, settings.held_out_share)
         say(reading.summary())
         alphabet = _alphabet(counts.train, settings)
         workers = workers or os.cpu_count() or 1
-        pieces = _count_pieces(counts.train, alphabet.joined, settings.kiwi, workers)
+        pieces = _count_pieces(counts.analysed(), alphabet.joined, settings.kiwi, workers)
     room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(
         pieces.counts, pieces.runs, alphabet.entries(), room, settings.min_frequency
@@ -134,26 +119,16 @@ def build_vocab(
     write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
     report = BuildReport(
         reading=reading,
-        forgotten=max(counts.forgotten, int(len(counts.train) > ENOUGH_EOJEOLS)),
+        forgotten=counts.left_out,
         distinct_eojeols=len(counts.train),
         distinct_pieces=len(pieces.counts),
         alphabet=len(alphabet),
         vocab_size=tokenizer.get_vocab_size(),
-        held_out=measure(output, counts.held_out) if counts.held_out else None,
+        held_out=measure(plain_tokenizer(output), SPECIAL_TOKENS["unk_token"], counts.held_out),
         seconds=time.monotonic() - started,
     )
     finish_output(output, _record(report, settings, fingerprint(files), output))
     return report
-
-
-def _read(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, EojeolCounts]:
-    reading = ReadReport()
-    with progress(total_bytes(files), "read", "B", unit_scale=True) as bar:
-        counts = count_eojeols(read_documents(files, reading, bar.update), held_out_share)
-    require_documents(reading, files)
-    if not counts.train:
-        raise DataError(f"{files[0]}: all documents are held out; lower --held-out or add text")
-    return reading, counts
 
 
 def _alphabet(eojeols: Mapping[str, int], settings: BuildSettings) -> Alphabet:
@@ -175,27 +150,11 @@ def _reserved(settings: BuildSettings) -> int:
 def _count_pieces(
     eojeols: Mapping[str, int], joined: Sequence[str], kiwi: KiwiSettings, workers: int
 ) -> PieceCounter:
-    if len(eojeols) > ENOUGH_EOJEOLS:
-        eojeols = {eojeol: count for eojeol, count in eojeols.items() if count > 1}
     frequent = nlargest(MOST_RUNS, eojeols, key=eojeols.__getitem__)
     counter = PieceCounter(joined, set(frequent))
     for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
         counter.add(eojeol, cuts, eojeols[eojeol])
     return counter
-
-
-def measure(folder: Path, eojeols: Mapping[str, int]) -> HeldOutMeasure:
-    """Tokens per eojeol, and the share of [UNK] among the tokens, on counted eojeols."""
-    tokenizer = plain_tokenizer(folder)
-    unknown = tokenizer.token_to_id(SPECIAL_TOKENS["unk_token"])
-    tokens: Counter[bool] = Counter()
-    distinct = list(eojeols)
-    encodings = tokenizer.encode_batch(distinct, add_special_tokens=False)
-    for eojeol, encoding in zip(distinct, encodings, strict=True):
-        for token in encoding.ids:
-            tokens[token == unknown] += eojeols[eojeol]
-    total = sum(eojeols.values())
-    return HeldOutMeasure(total, tokens.total() / total, tokens[True] / tokens.total())
 
 
 def _record(report: BuildReport, settings: BuildSettings, corpus: str, folder: Path) -> Record:

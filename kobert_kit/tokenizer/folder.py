@@ -69,7 +69,12 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, recipe: Recipe) -> None:
 
 def is_reserved(entry: str) -> bool:
     """Whether ``entry`` is one of BERT's special tokens or an unused slot."""
-    return entry in _BERTS_OWN or _UNUSED.fullmatch(entry) is not None
+    return entry in _BERTS_OWN or is_slot(entry)
+
+
+def is_slot(entry: str) -> bool:
+    """Whether ``entry`` is an unused slot such as [unused7]."""
+    return _UNUSED.fullmatch(entry) is not None
 
 
 def extra_special_tokens(tokenizer: Tokenizer) -> list[str]:

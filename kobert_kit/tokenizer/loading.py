@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from tokenizers import Encoding, Tokenizer
 
 from kobert_kit.errors import DataError
-from kobert_kit.records import fingerprint_files, read_record, recorded_stage
+from kobert_kit.records import atomic_file, fingerprint_files, read_record, recorded_stage
 from kobert_kit.tokenizer.eojeols import attach_analyser
 from kobert_kit.tokenizer.exact import cleaned, with_exact_offsets
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
@@ -24,6 +25,8 @@ TOKENIZER_FILES = (
     "special_tokens_map.json",
     "vocab.txt",
 )
+# Others' folders may also have tokens beside the vocabulary in a file of their own.
+COPIED_FILES = (*TOKENIZER_FILES, "added_tokens.json")
 
 
 def load_tokenizer(folder: str | Path) -> Any:
@@ -80,6 +83,24 @@ def native_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
+def others_tokenizer(name: str | Path) -> Any:
+    """The fast tokenizer that transformers makes of a folder or of a name on the hub.
+
+    Raises:
+        DataError: there is none, or it is not a fast one, which alone knows offsets.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        loaded = AutoTokenizer.from_pretrained(str(name))
+    except Exception as error:  # the library raises OSError, ValueError, ImportError, Exception
+        first = str(error).strip().split("\n")[0]
+        raise DataError(f"{name}: no tokenizer can be loaded from there ({first})") from None
+    if not loaded.is_fast:
+        raise DataError(f"{name}: not a fast tokenizer, so it gives no offsets to measure by")
+    return loaded
+
+
 def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
     """Encode ``texts`` with a ``plain_tokenizer``, without [CLS] and [SEP], with exact offsets."""
     encodings = tokenizer.encode_batch(cleaned(list(texts)), add_special_tokens=False)
@@ -92,9 +113,15 @@ def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
 def tokenizer_fingerprint(folder: Path) -> str:
     """Hex digest of what decides ids: the vocabulary, and how text is split before it is looked up.
 
+    The same for a folder and for what `copy_tokenizer` makes of it.
+
     Raises:
         DataError: there is no tokenizer.
     """
+    if _has_vocabulary_only(folder):
+        with tempfile.TemporaryDirectory() as temporary:
+            copy_tokenizer(folder, Path(temporary))
+            return tokenizer_fingerprint(Path(temporary))
     files = [folder / "tokenizer.json", folder / CONFIG_NAME]
     try:
         return fingerprint_files(path for path in files if path == files[0] or path.exists())
@@ -125,7 +152,22 @@ def check_tokenizer(folder: Path) -> None:
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
-    """Copy the tokenizer's files, without the record, to a folder that exists."""
-    for name in TOKENIZER_FILES:
+    """Copy the tokenizer's files, without the record, to a folder that exists.
+
+    A BERT of old has a ``vocab.txt`` alone, from which transformers makes the rest. The copy has
+    that too, as ``tokenizer.json``.
+
+    Raises:
+        DataError: nothing can be made of the ``vocab.txt``.
+    """
+    for name in COPIED_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
+    if _has_vocabulary_only(source):
+        text = others_tokenizer(source).backend_tokenizer.to_str(pretty=True) + "\n"
+        with atomic_file(target / "tokenizer.json") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _has_vocabulary_only(folder: Path) -> bool:
+    return not (folder / "tokenizer.json").exists() and (folder / "vocab.txt").exists()

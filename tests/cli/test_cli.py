@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kobert_kit.cli import main
-
-COMMANDS = ("quickstart", "build-vocab", "tokenize", "inspect", "pretrain", "bench", "klue")
+from kobert_kit.cli import COMMANDS, main
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
