@@ -14,9 +14,14 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 @click.argument("corpus", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--tokenizer",
-    required=True,
     type=click.Path(path_type=Path),
-    help="Folder that `kobert-kit build-vocab` wrote.",
+    help="Folder that `kobert-kit build-vocab` wrote, for a new model.",
+)
+@click.option(
+    "--init-from",
+    metavar="MODEL",
+    help="Go on from this BERT with its own tokenizer instead: a folder, or a name on the Hugging "
+    "Face hub. --preset then only says how to train.",
 )
 @click.option("--output", required=True, type=click.Path(path_type=Path), help="Model folder.")
 @click.option(
@@ -136,7 +141,7 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 )
 def pretrain(
     corpus: tuple[Path, ...],
-    tokenizer: Path,
+    tokenizer: Path | None,
     output: Path,
     threads: int | None,
     workers: int,
@@ -158,6 +163,7 @@ def pretrain(
     \b
     Examples:
       kobert-kit pretrain corpus/ --tokenizer vocab --preset mini --minutes 90 --output model
+      kobert-kit pretrain law/ --init-from klue/bert-base --preset base --steps 20000 --output law
       torchrun --nproc-per-node 8 -m kobert_kit pretrain corpus/ --tokenizer vocab \\
           --preset base --steps 1000000 --mixed-precision bf16 --output model
     """

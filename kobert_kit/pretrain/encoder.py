@@ -11,9 +11,8 @@ from kobert_kit.corpus.holdout import held_out_draw
 from kobert_kit.corpus.sentences import sentence_starts
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, Shard
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
-from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
 from kobert_kit.tokenizer.pieces import PREFIX, is_punctuation
-from kobert_kit.tokenizer.recipe import read_recipe
+from kobert_kit.tokenizer.subject import open_subject
 
 _encoder: Encoder
 
@@ -31,18 +30,19 @@ class Encoder:
     """A tokenizer and, for ``morphemes``, the analyser with its cache."""
 
     def __init__(self, tokenizer: Path, morphemes: bool) -> None:
-        self.tokenizer = plain_tokenizer(tokenizer)
-        self.marker = BoundaryMarker(read_recipe(tokenizer).kiwi) if morphemes else None
-        pieces = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        self.begins_eojeol = np.array([not piece.startswith(PREFIX) for piece, _ in pieces])
-        self.is_punctuation = np.array(
-            [all(map(is_punctuation, piece.removeprefix(PREFIX))) for piece, _ in pieces]
-        )
-        self.id_type = np.uint16 if len(pieces) <= 1 << 16 else np.uint32
+        self.tokenizer = open_subject(str(tokenizer))
+        self.marker = BoundaryMarker(self.tokenizer.kiwi) if morphemes else None
+        pieces = self.tokenizer.native.get_vocab()
+        size = max(pieces.values()) + 1
+        self.begins_eojeol, self.is_punctuation = np.zeros((2, size), dtype=bool)
+        for piece, number in pieces.items():
+            self.begins_eojeol[number] = not piece.startswith(PREFIX)
+            self.is_punctuation[number] = all(map(is_punctuation, piece.removeprefix(PREFIX)))
+        self.id_type = np.uint16 if size <= 1 << 16 else np.uint32
 
     def encode(self, documents: list[Document]) -> Shard:
         texts = [document.text for document in documents]
-        encodings = encode_plain(self.tokenizer, texts)
+        encodings = self.tokenizer.encode(texts)
         ids = [np.array(encoding.ids, dtype=self.id_type) for encoding in encodings]
         marks = [
             self._marks(text, encoding.offsets, row)

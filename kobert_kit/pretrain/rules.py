@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from kobert_kit.pretrain.batches import Mask
 from kobert_kit.pretrain.masking import MaskSettings, mask_words, parse_split
@@ -13,23 +12,24 @@ from kobert_kit.pretrain.settings import PretrainSettings
 from kobert_kit.pretrain.token_budget import mask_within_budget
 from kobert_kit.pretrain.word_spans import span_words
 from kobert_kit.tokenizer.folder import is_reserved
+from kobert_kit.tokenizer.subject import Subject
 
 Array = np.ndarray
 RULES = {"unbiased": mask_words, "google": mask_within_budget}
 
 
-def masking_rule(tokenizer: Tokenizer, mask_id: int, settings: PretrainSettings) -> Mask:
+def masking_rule(tokenizer: Subject, settings: PretrainSettings) -> Mask:
     """The rule that ``settings`` name; random replacements are never special or unused tokens."""
-    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    special = {*tokenizer.special.values(), *tokenizer.extra}
     ordinary = [
         number
-        for entry, number in tokenizer.get_vocab().items()
-        if entry not in added and not is_reserved(entry)
+        for entry, number in tokenizer.native.get_vocab().items()
+        if entry not in special and not is_reserved(entry)
     ]
     mask_share, random_share = parse_split(settings.mask_split)
     masks = MaskSettings(
         settings.seed,
-        mask_id,
+        tokenizer.special_id("mask_token"),
         np.array(sorted(ordinary)),
         settings.mask_ratio,
         mask_share,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from transformers.utils.logging import disable_progress_bar
@@ -15,11 +14,7 @@ from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.batches import BatchMaker, SpecialIds
 from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
-from kobert_kit.pretrain.model import (
-    MaskedLanguageModel,
-    fill_untrained_embeddings,
-    new_model,
-)
+from kobert_kit.pretrain.model import MaskedLanguageModel
 from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase
 from kobert_kit.pretrain.prepare import is_prepared, open_prepared
 from kobert_kit.pretrain.prepared import Shard, open_shards
@@ -32,6 +27,7 @@ from kobert_kit.pretrain.settings import (
     recipe,
     train_settings,
 )
+from kobert_kit.pretrain.start import Start, from_model, from_tokenizer
 from kobert_kit.records import (
     Record,
     check_plan,
@@ -41,13 +37,8 @@ from kobert_kit.records import (
     read_record,
     versions,
 )
-from kobert_kit.tokenizer.loading import (
-    check_tokenizer,
-    copy_tokenizer,
-    plain_tokenizer,
-    tokenizer_fingerprint,
-)
-from kobert_kit.tokenizer.recipe import check_analyser, read_recipe
+from kobert_kit.tokenizer.loading import copy_tokenizer
+from kobert_kit.tokenizer.subject import Subject
 from kobert_kit.training.loop import train
 from kobert_kit.training.ranks import join_ranks
 
@@ -57,7 +48,7 @@ PREPARED = "prepared"
 
 def pretrain(
     paths: Sequence[Path],
-    tokenizer: Path,
+    tokenizer: Path | None,
     output: Path,
     settings: PretrainSettings,
     machine: Machine,
@@ -69,15 +60,17 @@ def pretrain(
     same call again continues an interrupted run, and returns the record of a finished one.
 
     Raises:
-        UsageError: ``output`` holds something else, or a run with other settings.
-        DataError: the corpus is empty, or the tokenizer was made with another Kiwi.
+        UsageError: ``output`` holds something else, or a run with other settings; ``tokenizer``
+            and ``settings.init_from`` are both named, or neither.
+        DataError: the corpus is empty, the tokenizer was made with another Kiwi, or what
+            ``settings.init_from`` names is no BERT.
     """
     budget = train_settings(settings, machine)
-    check_tokenizer(tokenizer)
-    source = _Source(paths, tokenizer, settings)
+    start = _start(tokenizer, settings)
+    source = _Source(paths, start, settings)
     plan = Record(
         "pretrain",
-        settings=asdict(settings) | asdict(recipe(settings)),
+        settings=start.described(settings),
         inputs=source.inputs,
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "kiwipiepy"),
         seed=settings.seed,
@@ -94,8 +87,10 @@ def pretrain(
             say(f"{output} is finished already; nothing to do")
             return read_record(output, plan.stage)
         shards = source.shards(output / PREPARED, machine.workers, say)
-        objective = build_objective(shards, tokenizer, settings)
-    model = _build_model(objective, tokenizer, settings)
+        objective = build_objective(shards, start.tokenizer, settings)
+    size = max(start.tokenizer.native.get_vocab().values()) + 1
+    frequencies = objective.phases[0].sequences.frequencies(size)
+    model = MaskedLanguageModel(start.build(settings, frequencies))
     say(_outline(objective, model))
     result = train(model, objective, budget, output, label="pretrain")
     plan.seconds = result.seconds
@@ -106,20 +101,29 @@ def pretrain(
         **{name: value for name, value in result.evaluations[-1].items() if name != "step"},
     }
     if ranks.is_main_process:
-        fill_untrained_embeddings(model.bert_mlm, max(length for _, length, _ in phases(settings)))
-        _save(model, tokenizer, output, plan)
+        start.complete(model.bert_mlm, settings)
+        _save(model, start.folder, output, plan)
     ranks.wait_for_everyone()
     return plan
+
+
+def _start(tokenizer: Path | None, settings: PretrainSettings) -> Start:
+    if (tokenizer is None) == (settings.init_from is None):
+        raise UsageError("name one to start from: --tokenizer for a new model, or --init-from")
+    if settings.init_from is not None:
+        return from_model(settings.init_from, settings)
+    assert tokenizer is not None
+    return from_tokenizer(tokenizer)
 
 
 class _Source:
     """Where the encoded text comes from: a corpus, or a folder that `prepare` made of one."""
 
-    def __init__(self, paths: Sequence[Path], tokenizer: Path, settings: PretrainSettings) -> None:
-        self.tokenizer, self.settings = tokenizer, settings
-        self.prepared = open_prepared(paths[0], tokenizer) if is_prepared(paths) else None
+    def __init__(self, paths: Sequence[Path], start: Start, settings: PretrainSettings) -> None:
+        self.start, self.settings = start, settings
+        self.prepared = open_prepared(paths[0], start.folder) if is_prepared(paths) else None
         if self.prepared:
-            self.inputs = self.prepared.inputs
+            self.inputs = self.prepared.inputs | start.inputs
             if settings.needs_morphemes and not self.prepared.has_morphemes:
                 raise DataError(
                     f"{paths[0]}: prepared without morphemes, which --mask-unit "
@@ -128,20 +132,16 @@ class _Source:
             return
         self.files = find_files(paths)
         if settings.needs_morphemes:
-            check_analyser(read_recipe(tokenizer), tokenizer)
-        self.inputs = {
-            "corpus": fingerprint(self.files),
-            "tokenizer": tokenizer_fingerprint(tokenizer),
-        }
+            start.check_analyser()
+        self.inputs = {"corpus": fingerprint(self.files)} | start.inputs
 
     def shards(self, folder: Path, workers: int, say: Callable[[str], object]) -> list[Shard]:
         """The shards, made under ``folder`` if there are none yet."""
         if self.prepared:
-            say(
-                f"{self.prepared.documents:,} prepared documents of {self.prepared.tokens:,} tokens"
-            )
+            documents, tokens = self.prepared.documents, self.prepared.tokens
+            say(f"{documents:,} prepared documents of {tokens:,} tokens")
             return self.prepared.shards
-        how = EncodeSettings(self.tokenizer, self.settings.needs_morphemes, workers)
+        how = EncodeSettings(self.start.folder, self.settings.needs_morphemes, workers)
         report = encode_corpus(self.files, folder, how)
         require_documents(report, self.files)
         say(report.summary())
@@ -172,7 +172,7 @@ def _silent(_text: str) -> None:
 
 
 def build_objective(
-    shards: list[Shard], tokenizer_folder: Path, settings: PretrainSettings
+    shards: list[Shard], tokenizer: Subject, settings: PretrainSettings
 ) -> MaskedLanguageModelling:
     """The objective over ``shards``, as `pretrain` trains and evaluates it.
 
@@ -193,21 +193,10 @@ def build_objective(
         )
     if not len(evaluation):
         log.warning("no document fell into the held-out slice: the run is not evaluated")
-    tokenizer = plain_tokenizer(tokenizer_folder)
-    vocabulary = tokenizer.get_vocab()
-    special = SpecialIds(*(vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]")))
-    batches = BatchMaker(masking_rule(tokenizer, vocabulary["[MASK]"], settings), special)
+    roles = ("cls_token", "sep_token", "pad_token")
+    special = SpecialIds(*(tokenizer.special_id(role) for role in roles))
+    batches = BatchMaker(masking_rule(tokenizer, settings), special)
     return MaskedLanguageModelling(found, evaluation, batches, settings.seed)
-
-
-def _build_model(
-    objective: MaskedLanguageModelling, tokenizer_folder: Path, settings: PretrainSettings
-) -> MaskedLanguageModel:
-    size = plain_tokenizer(tokenizer_folder).get_vocab_size()
-    frequencies = objective.phases[0].sequences.frequencies(size)
-    return MaskedLanguageModel(
-        new_model(recipe(settings), size, objective.batches.special.pad, frequencies, settings.seed)
-    )
 
 
 def _outline(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:

@@ -35,6 +35,7 @@ class PretrainSettings:
     seed: int = 0
     mixed_precision: str = "no"
     compile: bool = False
+    init_from: str | None = None
 
     @property
     def needs_morphemes(self) -> bool:
@@ -94,6 +95,11 @@ def phases(settings: PretrainSettings) -> list[tuple[float, int, int]]:
         size = max(1, preset.batch_size * preset.length // settings.long_length)
         found.append((1 - settings.long_share, settings.long_length, size))
     return found
+
+
+def longest(settings: PretrainSettings) -> int:
+    """Tokens of the longest sequences of the run."""
+    return max(length for _, length, _ in phases(settings))
 
 
 def train_settings(settings: PretrainSettings, machine: Machine) -> TrainSettings:

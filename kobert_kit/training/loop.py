@@ -28,7 +28,7 @@ from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.metrics import MetricsLog
 from kobert_kit.training.prefetch import Prefetch
-from kobert_kit.training.ranks import join_ranks, lost_ranks_explained
+from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_whole_models
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
 from kobert_kit.training.signals import first_of, signals_collected
@@ -108,6 +108,7 @@ class _Run:
         self.folder, self.checkpoints = folder, folder / "checkpoints"
         join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
+        require_whole_models(self.accelerator)
         self.device = self.accelerator.device
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 
 import torch
-from accelerate import PartialState
+from accelerate import Accelerator, DistributedType, PartialState
 
-from kobert_kit.errors import TrainingError
+from kobert_kit.errors import TrainingError, UsageError
 
 # How the back ends of torch.distributed say that a peer is gone; gloo raises a plain RuntimeError.
 _PEER_LOST = ("connection closed by peer", "connection reset by peer", "nccl", "broken pipe")
@@ -23,6 +23,20 @@ def join_ranks() -> PartialState:
     """
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     return PartialState(cpu=True) if several and not torch.cuda.is_available() else PartialState()
+
+
+def require_whole_models(accelerator: Accelerator) -> None:
+    """Check that every process holds the whole model, which is what checkpoints are made of.
+
+    Raises:
+        UsageError: accelerate is configured to split it (FSDP, DeepSpeed).
+    """
+    kind = accelerator.distributed_type
+    if kind in (DistributedType.FSDP, DistributedType.DEEPSPEED):
+        raise UsageError(
+            f"accelerate is configured for {kind.value}, which splits the model over processes; "
+            "start the run with torchrun, which does not (enough below 400 M parameters)"
+        )
 
 
 @contextlib.contextmanager

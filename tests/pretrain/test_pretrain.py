@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from foreign_bert import vocabulary, write_bert
 
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.run import pretrain
@@ -116,10 +118,11 @@ def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokeni
     from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
     from kobert_kit.pretrain.prepared import open_shards
     from kobert_kit.pretrain.run import build_objective
+    from kobert_kit.tokenizer.subject import open_subject
 
     work = model.parent / "again"
     encode_corpus([corpus], work, EncodeSettings(tokenizer, workers=1))
-    objective = build_objective(open_shards(work), tokenizer, SETTINGS)
+    objective = build_objective(open_shards(work), open_subject(str(tokenizer)), SETTINGS)
     bert = AutoModelForMaskedLM.from_pretrained(model).eval()
     total, count = 0.0, 0
     with torch.inference_mode():
@@ -236,6 +239,51 @@ def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path)
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 2 and message in done.stderr
     assert "Traceback" not in done.stderr and not (tmp_path / "model").exists()
+
+
+def test_going_on_from_a_model_of_ours(model: Path, corpus: Path, tmp_path: Path):
+    settings = replace(SETTINGS, steps=3, init_from=str(model), learning_rate=1e-9)
+    pretrain([corpus], None, tmp_path / "on", settings, MACHINE, print)
+    before, after = weights(model), weights(tmp_path / "on")
+    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before)
+    record = json.loads((tmp_path / "on" / "kobert_kit.json").read_text())
+    assert record["settings"]["init_from"] == str(model) and "layers" not in record["settings"]
+    assert set(record["inputs"]) == {"corpus", "tokenizer", "model"}
+    finished = json.loads((model / "kobert_kit.json").read_text())["results"]
+    assert record["results"]["evaluation_loss"] == pytest.approx(
+        finished["evaluation_loss"], abs=1e-4
+    )
+
+
+def test_going_on_from_a_foreign_bert(corpus: Path, tmp_path: Path):
+    """Its own special tokens and unused slots, and segment B as it was."""
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    text = corpus.read_text(encoding="utf-8")
+    foreign = write_bert(tmp_path / "foreign", vocabulary(text), files=["vocab.txt"])
+    settings = replace(SETTINGS, steps=3, init_from=str(foreign), length=16)
+    pretrain([corpus], None, tmp_path / "on", settings, MACHINE, print)
+    before, after = (AutoTokenizer.from_pretrained(path) for path in (foreign, tmp_path / "on"))
+    assert before.get_vocab() == after.get_vocab()
+    assert before(text[:50])["input_ids"] == after(text[:50])["input_ids"]
+    old, new = (
+        AutoModelForMaskedLM.from_pretrained(path).bert.embeddings.token_type_embeddings.weight
+        for path in (foreign, tmp_path / "on")
+    )
+    assert torch.allclose(old[1], new[1], atol=1e-4) and not torch.equal(new[0], new[1])
+
+
+def test_what_to_start_from_must_be_clear(
+    model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
+):
+    both = replace(SETTINGS, init_from=str(model))
+    for folder, settings in ((tokenizer, both), (None, SETTINGS)):
+        with pytest.raises(UsageError, match="--tokenizer for a new model, or --init-from"):
+            pretrain([corpus], folder, tmp_path / "model", settings, MACHINE, print)
+    with pytest.raises(DataError, match=r"no config\.json"):
+        settings = replace(both, init_from=str(tokenizer))
+        pretrain([corpus], None, tmp_path / "model", settings, MACHINE, print)
+    assert not (tmp_path / "model").exists()
 
 
 def torchrun(run: list[str]) -> list[str]:
