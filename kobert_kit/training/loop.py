@@ -314,20 +314,20 @@ class _Run:
             )
 
     def _save(self) -> None:
+        """Rank 0 saves when its clock says so; the others need not know, and go on."""
+        if not self.accelerator.is_main_process:
+            return
         self._check_finite()
         self._count_tokens()
-        if self.accelerator.is_main_process:
-            state = {
-                "model": self.accelerator.unwrap_model(self.model).state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-                "losses": self.losses,
-                "tokens": self.result.tokens,
-                "evaluations": self.result.evaluations,
-            }
-            save_checkpoint(
-                self.checkpoints, Checkpoint(self.result.steps, self.budget.seconds(), state)
-            )
-        self.accelerator.wait_for_everyone()
+        state = {
+            "model": self.accelerator.unwrap_model(self.model).state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "losses": self.losses,
+            "tokens": self.result.tokens,
+            "evaluations": self.result.evaluations,
+        }
+        saved = Checkpoint(self.result.steps, self.budget.seconds(), state)
+        save_checkpoint(self.checkpoints, saved)
 
     def _progress_bar(self, disable: bool) -> Any:
         settings = self.settings
