@@ -127,10 +127,10 @@ def test_a_stopped_run_continues_to_the_same_weights(model_dir, data_dir, tmp_pa
     run("nli", model_dir, data_dir, tmp_path / "whole")
     batch = SentenceObjective.batch
 
-    def interrupted(self, step: int, part: int, parts: int):
+    def interrupted(self, step: int, part: int, parts: int, spent: float):
         if step == 8:
             os.kill(os.getpid(), signal.SIGTERM)
-        return batch(self, step, part, parts)
+        return batch(self, step, part, parts, spent)
 
     with monkeypatch.context() as patched:
         patched.setattr(SentenceObjective, "batch", interrupted)
