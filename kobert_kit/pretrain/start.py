@@ -65,9 +65,10 @@ def from_tokenizer(folder: Path) -> Start:
     """A new BERT over a tokenizer of `build-vocab`.
 
     Raises:
-        DataError: it is unfinished or was edited.
+        DataError: it is unfinished, was edited, or does not say how it splits text.
     """
     check_tokenizer(folder)
+    read_recipe(folder)
     inputs = {"tokenizer": tokenizer_fingerprint(folder)}
     return Start(folder, open_subject(str(folder)), None, inputs)
 
