@@ -87,7 +87,12 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     help="Fill sequences with parts of several documents, which do not see each other. Worth it "
     "where documents are short.",
 )
-@click.option("--batch-size", type=int, help="Sequences a step; default: the preset's.")
+@click.option(
+    "--batch-size",
+    type=int,
+    help="Full sequences a step; of shorter ones there are more, so that a step has as many "
+    "tokens. Default: the preset's.",
+)
 @click.option("--learning-rate", type=float, help="Peak; default: the preset's.")
 @click.option(
     "--accumulation",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Preset:
     """An encoder (Devlin et al. 2019, Turc et al. 2019) and its defaults for training.
 
-    ``length`` is in tokens with [CLS] and [SEP]; ``batch_size`` in sequences an optimizer step.
+    ``length`` is in tokens with [CLS] and [SEP], ``batch_size`` in full sequences a step.
     """
 
     layers: int

@@ -183,7 +183,7 @@ def build_objective(
     found = []
     for begins, length, batch_size in phases(settings):
         layout = Layout(length, settings.pack_documents, settings.mask_unit)
-        found.append(Phase(begins, Sequences(shards, kept, layout), batch_size))
+        found.append(_phase(begins, Sequences(shards, kept, layout), batch_size))
     held_out = [~documents for documents in kept]
     alone = Layout(recipe(settings).length, unit=settings.mask_unit)
     evaluation = Sequences(shards, held_out, alone)
@@ -197,6 +197,12 @@ def build_objective(
     special = SpecialIds(*(tokenizer.special_id(role) for role in roles))
     batches = BatchMaker(masking_rule(tokenizer, settings), special)
     return MaskedLanguageModelling(found, evaluation, batches, settings.seed)
+
+
+def _phase(begins: float, sequences: Sequences, full: int) -> Phase:
+    """A phase whose steps have as many tokens as ``full`` sequences of the whole length."""
+    filled = sequences.lengths.mean() / sequences.layout.length if len(sequences) else 1.0
+    return Phase(begins, sequences, round(full / filled))
 
 
 def _outline(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> str:

@@ -24,10 +24,11 @@ from kobert_kit.pretrain.encode import EncodeSettings
 from kobert_kit.pretrain.export import export_arrow
 from kobert_kit.pretrain.prepare import open_prepared, prepare
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
-from kobert_kit.pretrain.run import pretrain
+from kobert_kit.pretrain.run import build_objective, pretrain
 from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
+from kobert_kit.tokenizer.subject import open_subject
 
 TEXT = (
     "달빛마을 도서관은 {n}일에 문을 열었다. 주민 {n}명이 모였습니다! “정말 기뻐요.”\n"
@@ -165,6 +166,19 @@ def test_pretraining_is_the_same_from_the_folder_and_from_the_text(
         json.loads((tmp_path / name / "kobert_kit.json").read_text()) for name in ("text", "folder")
     ]
     assert records[0]["inputs"] == records[1]["inputs"]
+
+
+@pytest.mark.parametrize("pack", [False, True])
+def test_a_step_has_the_tokens_of_full_sequences(
+    pack: bool, tokenizer: Path, prepared: Path
+) -> None:
+    settings = PretrainSettings(
+        "tiny", steps=1, length=40, batch_size=24, long_length=90, pack_documents=pack
+    )
+    objective = build_objective(open_shards(prepared), open_subject(str(tokenizer)), settings)
+    for spent, tokens in ((0.0, 24 * 40), (0.95, 10 * 90)):
+        steps = [objective.batch(step, 0, 1, spent).tokens for step in range(60)]
+        assert np.mean(steps) == pytest.approx(tokens, rel=0.04)
 
 
 def test_what_is_wrong_is_said(
