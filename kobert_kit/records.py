@@ -25,6 +25,7 @@ from kobert_kit import __version__
 from kobert_kit.errors import DataError, UsageError
 
 RECORD_NAME = "kobert_kit.json"
+PLAN_NAME = "plan.json"
 _GROUPS = ("settings", "inputs", "results", "versions")
 
 
@@ -165,17 +166,26 @@ def claim_output(folder: Path, stage: str) -> bool:
 
 @contextlib.contextmanager
 def cleared_if_refused(folder: Path) -> Iterator[None]:
-    """Leave nothing in a new or empty ``folder`` when the input or an option proves wrong."""
+    """Leave nothing in a new or empty ``folder`` when the input or an option proves wrong.
+
+    Once anything of the stage's work lies there it is kept, and the same command continues.
+    """
     existed = folder.exists()
     ours = not existed or (folder.is_dir() and not any(folder.iterdir()))
     try:
         yield
     except (DataError, UsageError):
-        if ours:
+        if ours and not _holds_work(folder):
             shutil.rmtree(folder, ignore_errors=True)
             if existed:
                 folder.mkdir()
         raise
+
+
+def _holds_work(folder: Path) -> bool:
+    """Whether a stage has written more than its marker and its plan."""
+    files = (path.name for path in folder.rglob("*") if path.is_file())
+    return any(name != PLAN_NAME and not fnmatch(name, _marker("*")) for name in files)
 
 
 def reopen_output(folder: Path, stage: str) -> None:
@@ -231,7 +241,7 @@ def check_plan(folder: Path, plan: Record) -> None:
     Raises:
         UsageError: the folder was begun with other settings or inputs.
     """
-    path = folder / "plan.json"
+    path = folder / PLAN_NAME
     asked = json.loads(json.dumps({"settings": plan.settings, "inputs": plan.inputs}))
     if not path.exists():
         write_json(path, asked)

@@ -63,14 +63,16 @@ def prepare(
       kobert-kit prepare corpus/ --tokenizer vocab --output prepared --shard 2/8
       kobert-kit pretrain prepared --tokenizer vocab --preset base --steps 500000 --output model
     """
-    from kobert_kit.pretrain.encode import EncodeSettings
     from kobert_kit.pretrain.export import export_arrow as export
+    from kobert_kit.pretrain.prepare import PrepareSettings
     from kobert_kit.pretrain.prepare import prepare as run
 
     part, parts = _parse(shard)
     if export_arrow and parts > 1:
         raise click.UsageError("--export-arrow: only without --shard, when the folder is whole")
-    settings = EncodeSettings(tokenizer, morphemes, workers, part, parts)
+    if export_arrow and export_arrow.exists():
+        raise click.UsageError(f"--export-arrow {export_arrow}: exists already; name a new folder")
+    settings = PrepareSettings(tokenizer, morphemes, workers, part, parts)
     record = run(corpus, output, settings, click.echo)
     if parts > 1:
         return

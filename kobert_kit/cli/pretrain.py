@@ -99,7 +99,8 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Parts a batch is computed in, to save memory; the result does not change.",
+    help="Parts a batch is computed in, to save memory; the same result but for rounding, and for "
+    "which units dropout drops.",
 )
 @click.option(
     "--held-out",
@@ -139,7 +140,7 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 )
 @click.option(
     "--save-minutes",
-    type=float,
+    type=click.FloatRange(min=0),
     default=5.0,
     show_default=True,
     help="Minutes between checkpoints; what a kill can cost at most.",

@@ -17,7 +17,7 @@ from kobert_kit.corpus.documents import Document, ReadReport
 from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.pretrain.encoder import encode_chunk, start_worker
-from kobert_kit.pretrain.prepared import Shard, shard_path, write_shard
+from kobert_kit.pretrain.prepared import Shard, check_source, shard_path, write_shard
 from kobert_kit.processes import worker_pool
 
 CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
@@ -27,34 +27,48 @@ SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
 @dataclass(frozen=True)
 class EncodeSettings:
     """How a corpus becomes shards. Without ``morphemes`` only eojeols and sentences are marked,
-    which takes no analyser. Of the shards, every ``parts``-th from ``part`` (from 0) is made, so
+    which takes no analyser. ``source`` is the fingerprint of corpus, tokenizer and ``morphemes``,
+    which the shards keep. Of the shards, every ``parts``-th from ``part`` (from 0) is made, so
     that several machines can share a corpus."""
 
     tokenizer: Path
+    source: str
     morphemes: bool = True
     workers: int = 2
     part: int = 0
     parts: int = 1
 
 
-def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings) -> ReadReport:
+@dataclass(frozen=True)
+class Encoded:
+    """What `encode_corpus` read, and how many shards it makes, those of other parts included."""
+
+    report: ReadReport
+    shards: int
+
+
+def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings) -> Encoded:
     """Encode the documents of ``files`` into shards under ``folder``.
 
-    Shards that are there already are skipped: they depend on the corpus, the tokenizer and
-    ``morphemes`` alone, which the caller has compared. Every document is read, and reported, by
-    every part.
+    Shards that are there already are skipped. Every document is read, and reported, by every part.
+
+    Raises:
+        DataError: a shard that is there was made from something else; a file is damaged.
     """
     folder.mkdir(parents=True, exist_ok=True)
     report = ReadReport()
-    bytes_read = 0
+    bytes_read = chunks = 0
 
     def advance(consumed: int) -> None:
         nonlocal bytes_read
         bytes_read += consumed
 
     def is_wanted(number: int) -> bool:
-        mine = number % settings.parts == settings.part
-        return mine and not shard_path(folder, number).exists()
+        path = shard_path(folder, number)
+        if path.exists():
+            check_source(path, settings.source)
+            return False
+        return number % settings.parts == settings.part
 
     arguments = (settings.tokenizer, settings.morphemes)
     with (
@@ -63,8 +77,10 @@ def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings)
     ):
 
         def work() -> Iterator[_Task]:
-            for place, chunk in enumerate(_chunks(read_documents(files, report, advance))):
-                number = place // SHARD_CHUNKS
+            nonlocal chunks
+            for chunk in _chunks(read_documents(files, report, advance)):
+                number = chunks // SHARD_CHUNKS
+                chunks += 1
                 if is_wanted(number):
                     yield number, bytes_read, pool.submit(encode_chunk, chunk)
 
@@ -73,9 +89,9 @@ def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings)
             for _, position, future in tasks:
                 parts.append(future.result())
                 bar.update(position - bar.n)
-            write_shard(shard_path(folder, number), _join(parts))
+            write_shard(shard_path(folder, number), _join(parts), settings.source)
         bar.update(bytes_read - bar.n)
-    return report
+    return Encoded(report, -(-chunks // SHARD_CHUNKS))
 
 
 _Task = tuple[int, int, "Future[Shard]"]  # number of the shard, bytes read so far, the result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,15 +28,21 @@ def export_arrow(prepared: Path, target: Path) -> None:
 
     if target.exists():
         raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
-    shards = open_shards(prepared)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for shard in shards:
-            for begin, end in zip(shard.offsets[:-1], shard.offsets[1:], strict=True):
-                marks = shard.marks[begin:end]
-                starts = {name: (marks & bit) > 0 for name, bit in MARKS.items()}
-                yield {"input_ids": shard.ids[begin:end]} | starts
-
     columns = {"input_ids": List(Value("int32"))} | {name: List(Value("bool")) for name in MARKS}
-    data = Dataset.from_generator(rows, features=Features(columns))
-    data.save_to_disk(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as work:
+        # The path, and not the arrays: the library takes a hash of what it is given.
+        source = {"prepared": str(prepared)}
+        data = Dataset.from_generator(
+            _rows, features=Features(columns), gen_kwargs=source, cache_dir=f"{work}/cache"
+        )
+        data.save_to_disk(f"{work}/data")
+        os.replace(f"{work}/data", target)
+
+
+def _rows(prepared: str) -> Iterator[dict[str, Any]]:
+    for shard in open_shards(Path(prepared)):
+        for begin, end in zip(shard.offsets[:-1], shard.offsets[1:], strict=True):
+            marks = shard.marks[begin:end]
+            starts = {name: (marks & bit) > 0 for name, bit in MARKS.items()}
+            yield {"input_ids": shard.ids[begin:end]} | starts

@@ -88,7 +88,10 @@ def _weights(name: str) -> BertForMaskedLM:
     try:
         with quiet_transformers():
             model, loading = AutoModelForMaskedLM.from_pretrained(
-                name, dtype=torch.float32, output_loading_info=True
+                name,
+                dtype=torch.float32,
+                attn_implementation="sdpa",  # which takes a mask of booleans
+                output_loading_info=True,
             )
     except Exception as error:  # OSError, SafetensorError, RuntimeError
         raise DataError(f"{name}: no weights to load ({_first_line(error)})") from None

@@ -18,6 +18,7 @@ from kobert_kit.records import (
     check_plan,
     claim_output,
     cleared_if_refused,
+    fingerprint_values,
     finish_output,
     read_record,
     recorded_stage,
@@ -46,10 +47,21 @@ class Prepared:
         return sum(shard.counts["tokens"] for shard in self.shards)
 
 
+@dataclass(frozen=True)
+class PrepareSettings:
+    """See `EncodeSettings`; ``part`` counts from 0."""
+
+    tokenizer: Path
+    morphemes: bool = True
+    workers: int = 2
+    part: int = 0
+    parts: int = 1
+
+
 def prepare(
     paths: Sequence[Path],
     output: Path,
-    settings: EncodeSettings,
+    settings: PrepareSettings,
     say: Callable[[str], object],
 ) -> Record:
     """Encode the corpus at ``paths`` into the folder ``output``, which `pretrain` takes.
@@ -81,18 +93,24 @@ def prepare(
         if finished:
             say(f"{output} is finished already; nothing to do")
             return read_record(output, STAGE)
-        report = encode_corpus(files, output, settings)
-        require_documents(report, files)
-    say(report.summary())
+        source = fingerprint_values(plan.settings | plan.inputs)
+        encoded = encode_corpus(files, output, EncodeSettings(source=source, **vars(settings)))
+        require_documents(encoded.report, files)
+    say(encoded.report.summary())
     if settings.parts > 1:
         say(f"part {settings.part + 1} of {settings.parts} is done; run without --shard at the end")
         return plan
     prepared = Prepared(open_shards(output), plan.inputs, settings.morphemes)
+    if len(prepared.shards) != encoded.shards:
+        raise DataError(
+            f"{output}: {len(prepared.shards)} shards where the corpus gives {encoded.shards}; "
+            f"remove shard-{encoded.shards:05d} and those after it"
+        )
     plan.results = {
         "documents": prepared.documents,
         "tokens": prepared.tokens,
         "shards": len(prepared.shards),
-        "skipped": dict(report.skipped),
+        "skipped": dict(encoded.report.skipped),
     }
     plan.seconds = round(time.monotonic() - started, 1)
     finish_output(output, plan)
@@ -115,8 +133,8 @@ def open_prepared(folder: Path, tokenizer: Path) -> Prepared:
     record = read_record(folder, STAGE)
     if record.inputs.get("tokenizer") != tokenizer_fingerprint(tokenizer):
         raise DataError(
-            f"{folder}: prepared with another tokenizer than {tokenizer}; name that one, or "
-            "prepare the corpus again"
+            f"{folder}: prepared with another tokenizer than {tokenizer}; name that one, or give "
+            "the corpus itself"
         )
     shards = open_shards(folder)
     if len(shards) != record.results.get("shards"):

@@ -7,8 +7,9 @@ A shard is a folder ``shard-00000`` with, as ``.npy`` files,
 - ``offsets`` (documents + 1,) int64: where each document begins in ``ids``;
 - ``draws`` (documents,) float64: `held_out_draw` of each, held out where it is below the share;
 
-and, as its completion marker, ``shard.json`` with the counts. It is written aside and renamed, so
-a shard that is there is whole.
+and, as its completion marker, ``shard.json`` with the counts, the fingerprint of what it was made
+from, and the digest of its files. It is written aside and renamed, so a shard that is there is
+whole.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kobert_kit.errors import DataError
-from kobert_kit.records import sync_path, write_json
+from kobert_kit.records import fingerprint_files, sync_path, write_json
 
 ARRAYS = ("ids", "marks", "offsets", "draws")
 MARKER = "shard.json"
@@ -50,8 +52,11 @@ def shard_path(folder: Path, number: int) -> Path:
     return folder / f"shard-{number:05d}"
 
 
-def write_shard(path: Path, shard: Shard) -> None:
-    """Write ``shard`` as the folder ``path``, which is there only when it is whole."""
+def write_shard(path: Path, shard: Shard, source: str) -> None:
+    """Write ``shard`` as the folder ``path``, which is there only when it is whole.
+
+    ``source`` is the fingerprint of what it was made from.
+    """
     temporary = path.with_name(f".{path.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -61,15 +66,28 @@ def write_shard(path: Path, shard: Shard) -> None:
                 np.save(stream, getattr(shard, name))
                 stream.flush()
                 os.fsync(stream.fileno())
-        write_json(temporary / MARKER, shard.counts)
+        made = shard.counts | {"source": source, "digest": _digest(temporary)}
+        write_json(temporary / MARKER, made)
         os.replace(temporary, path)
         sync_path(path.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def check_source(path: Path, source: str) -> None:
+    """Check that the shard at ``path`` was made from what has the fingerprint ``source``.
+
+    Raises:
+        DataError: it was not, or its marker cannot be read.
+    """
+    if _marker(path).get("source") != source:
+        raise DataError(
+            f"{path}: made from another corpus or with another tokenizer; remove it and run again"
+        )
+
+
 def open_shards(folder: Path) -> list[Shard]:
-    """All shards of ``folder``, memory-mapped, in order.
+    """All shards of ``folder``, memory-mapped, in order; each is read once, to be checked.
 
     Raises:
         DataError: one is missing between the others, or damaged; names it.
@@ -82,13 +100,26 @@ def open_shards(folder: Path) -> list[Shard]:
 
 
 def _open(path: Path) -> Shard:
+    made = _marker(path)
     try:
-        expected = json.loads((path / MARKER).read_text(encoding="utf-8"))
+        if _digest(path) != made["digest"]:
+            raise ValueError(f"not what {MARKER} says was written")
         # Plain views of the mapped files: slicing a memmap costs several times as much.
         arrays = {name: np.asarray(np.load(path / f"{name}.npy", mmap_mode="r")) for name in ARRAYS}
-        shard = Shard(**arrays)
-        if shard.counts != expected or len(shard.marks) != len(shard.ids):
-            raise ValueError(f"{shard.counts} where {MARKER} says {expected}")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, KeyError) as error:
         raise DataError(f"{path}: damaged ({error}); remove it and run again") from None
-    return shard
+    return Shard(**arrays)
+
+
+def _marker(path: Path) -> dict[str, Any]:
+    try:
+        made = json.loads((path / MARKER).read_text(encoding="utf-8"))
+        if not isinstance(made, dict):
+            raise ValueError("not an object")
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: damaged ({MARKER}: {error}); remove it and run again") from None
+    return made
+
+
+def _digest(path: Path) -> str:
+    return fingerprint_files(path / f"{name}.npy" for name in ARRAYS)

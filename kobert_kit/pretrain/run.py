@@ -33,6 +33,7 @@ from kobert_kit.records import (
     check_plan,
     claim_output,
     cleared_if_refused,
+    fingerprint_values,
     finish_output,
     read_record,
     versions,
@@ -141,8 +142,10 @@ class _Source:
             documents, tokens = self.prepared.documents, self.prepared.tokens
             say(f"{documents:,} prepared documents of {tokens:,} tokens")
             return self.prepared.shards
-        how = EncodeSettings(self.start.folder, self.settings.needs_morphemes, workers)
-        report = encode_corpus(self.files, folder, how)
+        morphemes = self.settings.needs_morphemes
+        source = fingerprint_values(self.inputs | {"morphemes": morphemes})
+        how = EncodeSettings(self.start.folder, source, morphemes, workers)
+        report = encode_corpus(self.files, folder, how).report
         require_documents(report, self.files)
         say(report.summary())
         return open_shards(folder)
@@ -187,6 +190,8 @@ def build_objective(
     held_out = [~documents for documents in kept]
     alone = Layout(recipe(settings).length, unit=settings.mask_unit)
     evaluation = Sequences(shards, held_out, alone)
+    if not any(len(shard.ids) for shard in shards):
+        raise DataError("the tokenizer makes no token of the corpus; give it some text")
     if not len(found[0].sequences):
         raise DataError(
             "every document fell into the held-out slice; lower --held-out or add documents"

@@ -84,7 +84,8 @@ def from_model(name: str, settings: PretrainSettings) -> Start:
     positions = initial.model.config.max_position_embeddings
     if longest(settings) > positions:
         raise UsageError(
-            f"--length {longest(settings)}: {name} has {positions} positions; ask for fewer"
+            f"--init-from {name}: it has {positions} positions, and --length or --long-length asks "
+            f"for {longest(settings)}"
         )
     weights = sorted([*initial.folder.glob("*.safetensors"), *initial.folder.glob("*.bin")])
     inputs = {

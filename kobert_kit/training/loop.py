@@ -34,6 +34,7 @@ from kobert_kit.training.settings import TrainSettings
 from kobert_kit.training.signals import first_of, signals_collected
 
 log = logging.getLogger(__name__)
+KEPT_STEPS = 100  # more than are ever made ahead
 LOOK_EVERY = 10  # steps; asking the other ranks makes the device wait
 
 
@@ -123,6 +124,7 @@ class _Run:
         self.losses = torch.zeros(settings.log_every, device=self.device)
         self.tokens = torch.zeros((), dtype=torch.int64, device=self.device)
         self.stopping = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.begun: dict[int, float] = {}  # share of the budget before each of the last steps
         saved = load_checkpoint(self.checkpoints)
         if saved is not None:
             model.load_state_dict(saved.state["model"])
@@ -208,7 +210,10 @@ class _Run:
         In a budget of minutes that is the share when the batch is begun, a few steps earlier.
         """
         for step in itertools.count(self.result.steps):
-            yield step, self.budget.progress(step, self.result.seconds)
+            spent = self.budget.progress(step, self.result.seconds)
+            self.begun[step] = spent
+            self.begun.pop(step - self.settings.log_every - KEPT_STEPS, None)
+            yield step, spent
 
     def _parts(self, coming: tuple[int, float]) -> list[Any]:
         """This rank's slices of the global batch of a step."""
@@ -278,7 +283,7 @@ class _Run:
         if bad is None:
             return
         step = self.result.steps - count + bad
-        parts = self._parts((step, self.budget.progress(step, self.result.seconds)))
+        parts = self._parts((step, self.begun[step]))
         path = self.folder / f"bad-batch-step-{step}-rank-{self.accelerator.process_index}.pt"
         torch.save([vars(part) for part in parts], path)
         raise TrainingError(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 
 import torch
 from accelerate import Accelerator, DistributedType, PartialState
 
 from kobert_kit.errors import TrainingError, UsageError
+
+# The others wait while rank 0 encodes a corpus; torchrun ends them when a process dies.
+PATIENCE = timedelta(hours=12)
 
 # How the back ends of torch.distributed say that a peer is gone; gloo raises a plain RuntimeError.
 _PEER_LOST = ("connection closed by peer", "connection reset by peer", "nccl", "broken pipe")
@@ -21,8 +25,9 @@ def join_ranks() -> PartialState:
     Without a GPU accelerate takes each process for a run of its own, unless it is told that the
     CPU is meant.
     """
-    several = int(os.environ.get("WORLD_SIZE", "1")) > 1
-    return PartialState(cpu=True) if several and not torch.cuda.is_available() else PartialState()
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return PartialState()
+    return PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
 
 
 def require_whole_models(accelerator: Accelerator) -> None:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from collections.abc import Iterator, Sequence
+
+# Seconds in which a signal is the same one once more: a terminal's reaches every process of a
+# group, and torchrun passes on its own.
+REPEATED = 5.0
 
 
 @contextlib.contextmanager
 def signals_collected() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying in the middle of a step."""
+    """Collect SIGINT and SIGTERM instead of dying in the middle of a step.
+
+    One that comes when the first is some seconds old does not wait for the end of the step.
+    """
     caught: list[int] = []
+    first = 0.0
 
     def handle(number: int, _frame: object) -> None:
-        if caught:  # asked twice: do not wait for the end of the step
+        nonlocal first
+        now = time.monotonic()
+        if not caught:
+            first = now
+        elif now - first > REPEATED:
             raise KeyboardInterrupt
         caught.append(number)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,9 +22,8 @@ import kobert_kit.pretrain.encode
 from kobert_kit.corpus.sentences import sentence_starts
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.pretrain.encode import EncodeSettings
 from kobert_kit.pretrain.export import export_arrow
-from kobert_kit.pretrain.prepare import open_prepared, prepare
+from kobert_kit.pretrain.prepare import PrepareSettings, open_prepared, prepare
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
 from kobert_kit.pretrain.run import build_objective, pretrain
 from kobert_kit.pretrain.settings import Machine, PretrainSettings
@@ -58,7 +59,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(corpus: Path, tokenizer: Path, output: Path, **changes: int) -> list[str]:
     said: list[str] = []
-    prepare([corpus], output, EncodeSettings(tokenizer, **{"workers": 1, **changes}), said.append)
+    prepare([corpus], output, PrepareSettings(tokenizer, **{"workers": 1, **changes}), said.append)
     return said
 
 
@@ -130,11 +131,11 @@ def test_a_killed_run_goes_on_where_it_was(
     output = tmp_path / "prepared"
     program = (
         "import sys, kobert_kit.pretrain.encode as e; from pathlib import Path\n"
-        "from kobert_kit.pretrain.prepare import prepare\n"
+        "from kobert_kit.pretrain.prepare import PrepareSettings, prepare\n"
         "if __name__ == '__main__':\n"
         "    e.CHUNK_CHARACTERS, e.SHARD_CHUNKS = 2000, 3\n"
         "    corpus, tokenizer, output = map(Path, sys.argv[1:])\n"
-        "    prepare([corpus], output, e.EncodeSettings(tokenizer, workers=1), print)\n"
+        "    prepare([corpus], output, PrepareSettings(tokenizer, workers=1), print)\n"
     )
     (tmp_path / "run.py").write_text(program)
     command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(tokenizer), str(output)]
@@ -168,6 +169,40 @@ def test_pretraining_is_the_same_from_the_folder_and_from_the_text(
     assert records[0]["inputs"] == records[1]["inputs"]
 
 
+def test_shards_of_another_corpus_are_not_taken_for_ours(
+    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(corpus.read_text(encoding="utf-8").replace("주민", "시민"), encoding="utf-8")
+    run(other, tokenizer, tmp_path / "theirs", part=1, parts=2)
+    run(corpus, tokenizer, tmp_path / "ours", part=0, parts=2)
+    shutil.copytree(tmp_path / "theirs" / "shard-00001", tmp_path / "ours" / "shard-00001")
+    with pytest.raises(DataError, match="shard-00001: made from another corpus"):
+        run(corpus, tokenizer, tmp_path / "ours")
+    shutil.rmtree(tmp_path / "ours" / "shard-00001")
+    last = sorted(prepared.glob("shard-*"))[-1].name
+    more = f"shard-{int(last[-5:]) + 1:05d}"
+    shutil.copytree(prepared / last, tmp_path / "ours" / more)
+    with pytest.raises(DataError, match=f"remove {more} and those after it"):
+        run(corpus, tokenizer, tmp_path / "ours")
+    shutil.rmtree(tmp_path / "ours" / more)
+    run(corpus, tokenizer, tmp_path / "ours")
+    assert contents(tmp_path / "ours") == contents(prepared)
+
+
+def test_finished_shards_outlive_a_damaged_file(
+    corpus: Path, tokenizer: Path, tmp_path: Path
+) -> None:
+    folder, output = tmp_path / "corpus", tmp_path / "prepared"
+    folder.mkdir()
+    shutil.copy(corpus, folder / "a.txt")
+    whole = gzip.compress(corpus.read_bytes())
+    (folder / "b.txt.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="truncated"):
+        run(folder, tokenizer, output)
+    assert len(list(output.glob("shard-*"))) > 2
+
+
 @pytest.mark.parametrize("pack", [False, True])
 def test_a_step_has_the_tokens_of_full_sequences(
     pack: bool, tokenizer: Path, prepared: Path
@@ -191,7 +226,7 @@ def test_what_is_wrong_is_said(
     with pytest.raises(UsageError, match="begun with another tokenizer"):
         run(corpus, other, prepared)
     eojeols = tmp_path / "eojeols"
-    settings = EncodeSettings(tokenizer, morphemes=False, workers=1)
+    settings = PrepareSettings(tokenizer, morphemes=False, workers=1)
     prepare([corpus], eojeols, settings, print)
     machine = Machine(threads=1)
     run_settings = PretrainSettings("tiny", steps=2)
@@ -200,7 +235,7 @@ def test_what_is_wrong_is_said(
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("damage", ["missing", "shorter", "marker", "gone"])
+@pytest.mark.parametrize("damage", ["missing", "shorter", "empty", "changed", "marker", "gone"])
 def test_a_damaged_shard_is_named(
     damage: str, corpus: Path, tokenizer: Path, tmp_path: Path
 ) -> None:
@@ -212,6 +247,12 @@ def test_a_damaged_shard_is_named(
     elif damage == "shorter":
         data = (shard / "ids.npy").read_bytes()
         (shard / "ids.npy").write_bytes(data[: len(data) // 2])
+    elif damage == "empty":
+        (shard / "ids.npy").write_bytes(b"")
+    elif damage == "changed":
+        data = bytearray((shard / "ids.npy").read_bytes())
+        data[-1] ^= 1
+        (shard / "ids.npy").write_bytes(data)
     elif damage == "marker":
         (shard / "shard.json").write_text('{"documents": 3, "tokens": 5}')
     else:
