@@ -9,7 +9,7 @@ import click
 
 # Sizes at which two CPU cores need a few minutes and the sample's small world is learnt.
 VOCAB_SIZE = 6_000
-STEPS = 2_200
+STEPS = 3_000
 EPOCHS = {"nli": 8, "ynat": 10}
 
 
