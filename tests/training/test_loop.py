@@ -118,6 +118,21 @@ def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path, sig, code, stop_at):
     assert cut == {row["step"]: row for row in lines(tmp_path / "whole")}
 
 
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
+    """A terminal's Ctrl-C reaches every process of the group, and torchrun sends its own."""
+    whole, _ = run(tmp_path / "whole")
+
+    def stop(step: int) -> None:
+        if step == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", Regression(at_step=stop), data_workers=0)
+    resumed, _ = run(tmp_path / "cut")
+    assert same_weights(whole, resumed)
+
+
 def test_a_damaged_checkpoint_costs_one_interval(tmp_path, caplog):
     whole, _ = run(tmp_path / "whole")
 
