@@ -53,9 +53,9 @@ def prepare(
     """Analyse and encode CORPUS once into memory-mapped shards that `pretrain` takes.
 
     Ids lie in flat arrays (two bytes a token where the vocabulary allows), with marks where
-    eojeols, morphemes and sentences begin. Memory stays the same for any size of corpus. The same
-    command again continues a run that was stopped, shard by shard. `pretrain` on the folder gives
-    the same model as on the corpus.
+    eojeols, morphemes and sentences begin. The corpus is read as a stream. The same command again
+    continues a run that was stopped, shard by shard. `pretrain` on the folder gives the same model
+    as on the corpus.
 
     \b
     Examples:
@@ -63,8 +63,8 @@ def prepare(
       kobert-kit prepare corpus/ --tokenizer vocab --output prepared --shard 2/8
       kobert-kit pretrain prepared --tokenizer vocab --preset base --steps 500000 --output model
     """
+    from kobert_kit.pretrain.encode import EncodeSettings
     from kobert_kit.pretrain.export import export_arrow as export
-    from kobert_kit.pretrain.prepare import PrepareSettings
     from kobert_kit.pretrain.prepare import prepare as run
 
     part, parts = _parse(shard)
@@ -72,7 +72,7 @@ def prepare(
         raise click.UsageError("--export-arrow: only without --shard, when the folder is whole")
     if export_arrow and export_arrow.exists():
         raise click.UsageError(f"--export-arrow {export_arrow}: exists already; name a new folder")
-    settings = PrepareSettings(tokenizer, morphemes, workers, part, parts)
+    settings = EncodeSettings(tokenizer, morphemes, workers, part, parts)
     record = run(corpus, output, settings, click.echo)
     if parts > 1:
         return

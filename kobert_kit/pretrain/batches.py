@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -113,7 +114,7 @@ class _Grid:
         self.places = before[self.window_of_token] + inside
 
     def attention_mask(self) -> Array | None:
-        owners = self._owners()
+        owners = self._owners
         if self.shares:  # a window sees itself only; padding too, for a row of nothing is no number
             seen: Array = (owners[:, :, None] == owners[:, None, :])[:, None]
             return seen
@@ -123,11 +124,12 @@ class _Grid:
     def position_ids(self) -> Array | None:
         if not self.shares:
             return None
-        owners = self._owners()
+        owners = self._owners
         columns = np.broadcast_to(np.arange(self.width), owners.shape)
         places: Array = np.where(owners >= 0, columns - self.begins[owners], 0)
         return places
 
+    @cached_property
     def _owners(self) -> Array:
         """(rows, width) the window at each place, -1 for padding."""
         owners = np.full((int(self.rows[-1]) + 1, self.width), -1)

@@ -27,12 +27,10 @@ SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
 @dataclass(frozen=True)
 class EncodeSettings:
     """How a corpus becomes shards. Without ``morphemes`` only eojeols and sentences are marked,
-    which takes no analyser. ``source`` is the fingerprint of corpus, tokenizer and ``morphemes``,
-    which the shards keep. Of the shards, every ``parts``-th from ``part`` (from 0) is made, so
+    which takes no analyser. Of the shards, every ``parts``-th from ``part`` (from 0) is made, so
     that several machines can share a corpus."""
 
     tokenizer: Path
-    source: str
     morphemes: bool = True
     workers: int = 2
     part: int = 0
@@ -47,9 +45,12 @@ class Encoded:
     shards: int
 
 
-def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings) -> Encoded:
+def encode_corpus(
+    files: Sequence[Path], folder: Path, settings: EncodeSettings, source: str
+) -> Encoded:
     """Encode the documents of ``files`` into shards under ``folder``.
 
+    ``source`` is the fingerprint of corpus, tokenizer and ``morphemes``, which each shard keeps.
     Shards that are there already are skipped. Every document is read, and reported, by every part.
 
     Raises:
@@ -66,7 +67,7 @@ def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings)
     def is_wanted(number: int) -> bool:
         path = shard_path(folder, number)
         if path.exists():
-            check_source(path, settings.source)
+            check_source(path, source)
             return False
         return number % settings.parts == settings.part
 
@@ -89,7 +90,7 @@ def encode_corpus(files: Sequence[Path], folder: Path, settings: EncodeSettings)
             for _, position, future in tasks:
                 parts.append(future.result())
                 bar.update(position - bar.n)
-            write_shard(shard_path(folder, number), _join(parts), settings.source)
+            write_shard(shard_path(folder, number), _join(parts), source)
         bar.update(bytes_read - bar.n)
     return Encoded(report, -(-chunks // SHARD_CHUNKS))
 

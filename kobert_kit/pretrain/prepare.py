@@ -47,21 +47,10 @@ class Prepared:
         return sum(shard.counts["tokens"] for shard in self.shards)
 
 
-@dataclass(frozen=True)
-class PrepareSettings:
-    """See `EncodeSettings`; ``part`` counts from 0."""
-
-    tokenizer: Path
-    morphemes: bool = True
-    workers: int = 2
-    part: int = 0
-    parts: int = 1
-
-
 def prepare(
     paths: Sequence[Path],
     output: Path,
-    settings: PrepareSettings,
+    settings: EncodeSettings,
     say: Callable[[str], object],
 ) -> Record:
     """Encode the corpus at ``paths`` into the folder ``output``, which `pretrain` takes.
@@ -94,7 +83,7 @@ def prepare(
             say(f"{output} is finished already; nothing to do")
             return read_record(output, STAGE)
         source = fingerprint_values(plan.settings | plan.inputs)
-        encoded = encode_corpus(files, output, EncodeSettings(source=source, **vars(settings)))
+        encoded = encode_corpus(files, output, settings, source)
         require_documents(encoded.report, files)
     say(encoded.report.summary())
     if settings.parts > 1:

@@ -144,8 +144,8 @@ class _Source:
             return self.prepared.shards
         morphemes = self.settings.needs_morphemes
         source = fingerprint_values(self.inputs | {"morphemes": morphemes})
-        how = EncodeSettings(self.start.folder, source, morphemes, workers)
-        report = encode_corpus(self.files, folder, how).report
+        how = EncodeSettings(self.start.folder, morphemes, workers)
+        report = encode_corpus(self.files, folder, how, source).report
         require_documents(report, self.files)
         say(report.summary())
         return open_shards(folder)

@@ -22,8 +22,9 @@ import kobert_kit.pretrain.encode
 from kobert_kit.corpus.sentences import sentence_starts
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.pretrain.encode import EncodeSettings
 from kobert_kit.pretrain.export import export_arrow
-from kobert_kit.pretrain.prepare import PrepareSettings, open_prepared, prepare
+from kobert_kit.pretrain.prepare import open_prepared, prepare
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
 from kobert_kit.pretrain.run import build_objective, pretrain
 from kobert_kit.pretrain.settings import Machine, PretrainSettings
@@ -59,7 +60,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(corpus: Path, tokenizer: Path, output: Path, **changes: int) -> list[str]:
     said: list[str] = []
-    prepare([corpus], output, PrepareSettings(tokenizer, **{"workers": 1, **changes}), said.append)
+    prepare([corpus], output, EncodeSettings(tokenizer, **{"workers": 1, **changes}), said.append)
     return said
 
 
@@ -131,11 +132,11 @@ def test_a_killed_run_goes_on_where_it_was(
     output = tmp_path / "prepared"
     program = (
         "import sys, kobert_kit.pretrain.encode as e; from pathlib import Path\n"
-        "from kobert_kit.pretrain.prepare import PrepareSettings, prepare\n"
+        "from kobert_kit.pretrain.prepare import prepare\n"
         "if __name__ == '__main__':\n"
         "    e.CHUNK_CHARACTERS, e.SHARD_CHUNKS = 2000, 3\n"
         "    corpus, tokenizer, output = map(Path, sys.argv[1:])\n"
-        "    prepare([corpus], output, PrepareSettings(tokenizer, workers=1), print)\n"
+        "    prepare([corpus], output, e.EncodeSettings(tokenizer, workers=1), print)\n"
     )
     (tmp_path / "run.py").write_text(program)
     command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(tokenizer), str(output)]
@@ -226,7 +227,7 @@ def test_what_is_wrong_is_said(
     with pytest.raises(UsageError, match="begun with another tokenizer"):
         run(corpus, other, prepared)
     eojeols = tmp_path / "eojeols"
-    settings = PrepareSettings(tokenizer, morphemes=False, workers=1)
+    settings = EncodeSettings(tokenizer, morphemes=False, workers=1)
     prepare([corpus], eojeols, settings, print)
     machine = Machine(threads=1)
     run_settings = PretrainSettings("tiny", steps=2)

@@ -121,7 +121,7 @@ def test_evaluation_is_that_of_the_saved_model(model: Path, corpus: Path, tokeni
     from kobert_kit.tokenizer.subject import open_subject
 
     work = model.parent / "again"
-    encode_corpus([corpus], work, EncodeSettings(tokenizer, "", workers=1))
+    encode_corpus([corpus], work, EncodeSettings(tokenizer, workers=1), "")
     objective = build_objective(open_shards(work), open_subject(str(tokenizer)), SETTINGS)
     bert = AutoModelForMaskedLM.from_pretrained(model).eval()
     total, count = 0.0, 0
@@ -220,7 +220,7 @@ def test_special_tokens_in_the_corpus_are_text(tokenizer: Path, tmp_path: Path):
 
     path = tmp_path / "literal.txt"
     path.write_text("[MASK]는 글자다 [CLS] [SEP] [PAD]")
-    encode_corpus([path], tmp_path / "work", EncodeSettings(tokenizer, "", workers=1))
+    encode_corpus([path], tmp_path / "work", EncodeSettings(tokenizer, workers=1), "")
     (shard,) = open_shards(tmp_path / "work")
     special = {0, 2, 3, 4}  # [PAD] [CLS] [SEP] [MASK]; [UNK] is allowed
     assert len(shard.ids) > 8 and not special & set(shard.ids.tolist())
