@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 PREFIX = "##"
 
@@ -104,19 +103,26 @@ class PieceCounter:
     def __init__(self, joined: Iterable[str], frequent: Collection[str]) -> None:
         self._run = known_run(joined)
         self._frequent = frequent
-        self.counts: Counter[str] = Counter()
-        self.runs: Counter[Run] = Counter()
+        self.counts: defaultdict[str, int] = defaultdict(int)
+        self.runs: defaultdict[Run, int] = defaultdict(int)
 
     def add(self, eojeol: str, cuts: Cuts, count: int) -> None:
         """Count the parts of ``eojeol``, which occurs ``count`` times and is cut at ``cuts``."""
-        for match in self._run.finditer(eojeol):
-            start, end = match.span()
-            edges = [start, *(cut for cut in cuts if start < cut < end), end]
-            for left, right in pairwise(edges):
-                if right - left > MAX_PIECE_CHARS:
-                    continue
-                piece = eojeol[left:right]
-                self.counts[piece if left == start else PREFIX + piece] += count
-            if eojeol in self._frequent:
-                inner = tuple(cut - start for cut in edges[1:-1])
-                self.runs[eojeol[start:end], inner] += count
+        run = self._run.match(eojeol)
+        if run and run.end() == len(eojeol):  # nearly always
+            self._add_run(eojeol, cuts, count, eojeol in self._frequent)
+            return
+        for run in self._run.finditer(eojeol):
+            start, end = run.span()
+            inner = tuple(cut - start for cut in cuts if start < cut < end)
+            self._add_run(run.group(), inner, count, eojeol in self._frequent)
+
+    def _add_run(self, run: str, cuts: Cuts, count: int, is_frequent: bool) -> None:
+        if is_frequent:
+            self.runs[run, cuts] += count
+        counts = self.counts
+        prefix, start = "", 0
+        for end in (*cuts, len(run)):
+            if end - start <= MAX_PIECE_CHARS:
+                counts[prefix + run[start:end]] += count
+            prefix, start = PREFIX, end

@@ -8,15 +8,14 @@ Exact counts and ties broken by the strings themselves make it the same on every
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
-from itertools import islice, pairwise
+from itertools import islice
 
-from kobert_kit.tokenizer.pieces import PREFIX, Run
-
-Pair = tuple[str, str]
+from kobert_kit.collector import collector_paused
+from kobert_kit.tokenizer.merges import merges
+from kobert_kit.tokenizer.pieces import PREFIX, Cuts, Run
 
 # Of an entry's uses. Without the analyser, longest-match-first takes 아이 out of 아|이다 as well.
 # With 32,000 entries from 20 MB, no bound left a token across a morpheme in 5.0 % of the eojeols
@@ -27,6 +26,7 @@ SURPLUS = 1.15
 MAX_ROUNDS = 6
 
 
+@collector_paused()
 def train_wordpiece(
     pieces: Mapping[str, int],
     runs: Mapping[Run, int],
@@ -45,6 +45,8 @@ def train_wordpiece(
     source = merges(pieces, min_frequency)
     room = max(0, size - len(alphabet))
     wanted = missing = int(room * SURPLUS)
+    in_runs = Uses([(text, cuts, count) for (text, cuts), count in runs.items()])
+    in_pieces = Uses([(piece, (), count) for piece, count in pieces.items()])
     merged: list[str] = []
     alive: list[str] = []
     rejected: set[str] = set()
@@ -52,95 +54,29 @@ def train_wordpiece(
         more = list(islice(source, max(0, missing)))
         merged += more
         # What is rejected gives way to others, which may then cross in its place.
-        crossing = _crossing(runs, {*alphabet, *merged} - rejected)
+        in_runs.change({*alphabet, *merged} - rejected)
+        crossing = in_runs.crossing()
         rejected |= crossing
         kept = [string for string in merged if string not in rejected]
-        used = _use_counts(pieces, {*alphabet, *kept})
-        alive = [string for string in kept if used[string] >= min_frequency]
+        in_pieces.change({*alphabet, *kept})
+        alive = [string for string in kept if in_pieces.counts[string] >= min_frequency]
         missing = wanted - len(alive)
         if len(crossing) <= room // 1000 and (missing <= 0 or not more):
             break
-    return alphabet + _most_used(pieces, alphabet, alive, room)
+    return alphabet + _most_used(in_pieces, alphabet, alive, room)
 
 
-def _most_used(
-    pieces: Mapping[str, int], alphabet: list[str], strings: list[str], room: int
-) -> list[str]:
+def _most_used(pieces: Uses, alphabet: list[str], strings: list[str], room: int) -> list[str]:
     """The ``room`` strings that longest-match-first uses most, in their order.
 
     A few go at a time: what they were used for is then counted for others.
     """
     while len(strings) > room:
-        used = _use_counts(pieces, {*alphabet, *strings})
+        pieces.change({*alphabet, *strings})
         count = max(room, int(0.93 * len(strings)))
-        best = nlargest(count, range(len(strings)), key=lambda n: used[strings[n]])
+        best = nlargest(count, range(len(strings)), key=lambda n: pieces.counts[strings[n]])
         strings = [strings[number] for number in sorted(best)]
     return strings
-
-
-def merges(pieces: Mapping[str, int], min_frequency: int) -> Iterator[str]:
-    """The strings that byte-pair encoding makes, the most frequent pair first.
-
-    Equally frequent pairs go by their code points. Ends when no pair occurs ``min_frequency``
-    times.
-    """
-    words = [_characters(piece) for piece in pieces]
-    counts = list(pieces.values())
-    pair_counts: defaultdict[Pair, int] = defaultdict(int)
-    where: defaultdict[Pair, set[int]] = defaultdict(set)
-    for index, word in enumerate(words):
-        for pair in pairwise(word):
-            pair_counts[pair] += counts[index]
-            where[pair].add(index)
-    # Entries are never removed from the heap: one whose count has changed is known by it.
-    heap = [(-count, pair) for pair, count in pair_counts.items()]
-    heapq.heapify(heap)
-    seen = set()
-    while heap:
-        negative, pair = heapq.heappop(heap)
-        if -negative != pair_counts[pair]:
-            continue
-        if -negative < min_frequency:
-            return
-        string = pair[0] + pair[1].removeprefix(PREFIX)
-        changes: defaultdict[Pair, int] = defaultdict(int)
-        for index in where.pop(pair):
-            old, new = words[index], _merge(words[index], pair, string)
-            if len(new) == len(old):
-                continue  # an earlier merge has taken the pair from this word
-            words[index] = new
-            for neighbours in pairwise(old):
-                changes[neighbours] -= counts[index]
-            for neighbours in pairwise(new):
-                changes[neighbours] += counts[index]
-                if string in neighbours:
-                    where[neighbours].add(index)
-        for neighbours, change in changes.items():
-            if change:
-                pair_counts[neighbours] += change
-                heapq.heappush(heap, (-pair_counts[neighbours], neighbours))
-        if string not in seen:
-            seen.add(string)
-            yield string
-
-
-def _characters(piece: str) -> list[str]:
-    head = 1 + (len(PREFIX) if piece.startswith(PREFIX) else 0)
-    return [piece[:head], *(PREFIX + char for char in piece[head:])]
-
-
-def _merge(word: list[str], pair: Pair, string: str) -> list[str]:
-    first, second = pair
-    merged = []
-    position, last = 0, len(word) - 1
-    while position <= last:
-        if word[position] == first and position < last and word[position + 1] == second:
-            merged.append(string)
-            position += 2
-        else:
-            merged.append(word[position])
-            position += 1
-    return merged
 
 
 class LongestMatch:
@@ -166,29 +102,67 @@ class LongestMatch:
             start, entries = end, self._tails
 
 
-def _use_counts(pieces: Mapping[str, int], vocabulary: set[str]) -> Counter[str]:
-    """How often longest-match-first uses each entry on ``pieces``."""
-    spans_of = LongestMatch(vocabulary).spans
-    used: Counter[str] = Counter()
-    for piece, count in pieces.items():
-        continues = piece.startswith(PREFIX)
-        text = piece.removeprefix(PREFIX)
-        for start, end in spans_of(text, continues):
-            used[(PREFIX if start or continues else "") + text[start:end]] += count
-    return used
+class Uses:
+    """How often longest-match-first uses each entry of a changing vocabulary on the same texts.
 
+    Texts are as in the vocabulary (먹었, ##었습니다), with the cuts between morphemes in them and
+    how often they occur. ``counts`` are the uses of each entry, ``across`` those across a cut;
+    entries of one character are not counted.
+    """
 
-def _crossing(runs: Mapping[Run, int], vocabulary: set[str]) -> set[str]:
-    """The entries with more than MAX_CROSSING of their uses on ``runs`` across a cut."""
-    spans_of = LongestMatch(vocabulary).spans
-    uses: Counter[str] = Counter()
-    across: Counter[str] = Counter()
-    for (text, cuts), count in runs.items():
-        for start, end in spans_of(text):
-            if end - start == 1:
-                continue
-            entry = (PREFIX if start else "") + text[start:end]
-            uses[entry] += count
-            if any(start < cut < end for cut in cuts):
-                across[entry] += count
-    return {entry for entry, count in across.items() if count > MAX_CROSSING * uses[entry]}
+    def __init__(self, texts: Sequence[tuple[str, Cuts, int]]) -> None:
+        self._texts = texts
+        self._vocabulary: set[str] = set()
+        self._match = LongestMatch(())
+        # By entry: the texts that use it, and some that did.
+        self._users: defaultdict[str, list[int]] = defaultdict(list)
+        self.counts: defaultdict[str, int] = defaultdict(int)
+        self.across: defaultdict[str, int] = defaultdict(int)
+
+    def crossing(self) -> set[str]:
+        """The entries with more than MAX_CROSSING of their uses across a cut."""
+        return {
+            entry
+            for entry, count in self.across.items()
+            if count > MAX_CROSSING * self.counts[entry]
+        }
+
+    def change(self, vocabulary: set[str]) -> None:
+        """Count with this ``vocabulary`` from now on; only texts that it changes cost time."""
+        match = LongestMatch(vocabulary)
+        if self._vocabulary:
+            changed: Iterable[int] = self._changed(vocabulary)
+            self._count(changed, self._match, -1)
+        else:
+            changed = range(len(self._texts))
+        self._vocabulary, self._match = vocabulary, match
+        self._count(changed, match, 1)
+
+    def _changed(self, vocabulary: set[str]) -> set[int]:
+        """The texts that use an entry that goes, or in which a new one may go further."""
+        changed: set[int] = set()
+        for entry in self._vocabulary - vocabulary:
+            changed.update(self._users.pop(entry, ()))
+        for entry in vocabulary - self._vocabulary:
+            # The first new entry in a text takes the place of the longest old one it begins with.
+            shorter = entry[:-1]
+            while shorter and shorter not in self._vocabulary:
+                shorter = shorter[:-1]
+            inside = entry.removeprefix(PREFIX)
+            texts = self._texts
+            changed.update(n for n in self._users.get(shorter, ()) if inside in texts[n][0])
+        return changed
+
+    def _count(self, numbers: Iterable[int], match: LongestMatch, sign: int) -> None:
+        for number in numbers:
+            text, cuts, count = self._texts[number]
+            continues = text.startswith(PREFIX)
+            form = text.removeprefix(PREFIX)
+            for start, end in match.spans(form, continues):
+                entry = (PREFIX if start or continues else "") + form[start:end]
+                if sign > 0:
+                    self._users[entry].append(number)
+                if end - start > 1:
+                    self.counts[entry] += sign * count
+                    if cuts and any(start < cut < end for cut in cuts):
+                        self.across[entry] += sign * count

@@ -4,8 +4,9 @@ import random
 from collections import Counter
 from itertools import islice
 
+from kobert_kit.tokenizer.merges import merges
 from kobert_kit.tokenizer.pieces import Alphabet, PieceCounter, choose_alphabet
-from kobert_kit.tokenizer.wordpiece import MAX_CROSSING, merges, train_wordpiece
+from kobert_kit.tokenizer.wordpiece import MAX_CROSSING, Uses, train_wordpiece
 
 
 def test_merges_by_hand() -> None:
@@ -94,16 +95,49 @@ def test_no_entry_crosses_more_than_allowed() -> None:
     alphabet = Alphabet("가나다라").entries()
     entries = set(train_wordpiece(counter.counts, counter.runs, alphabet, 60, 1))
     assert len(entries) > len(alphabet) + 10
-    uses, across = Counter(), Counter()
-    for (word, cuts), count in counter.runs.items():
-        rest, start = word, 0
-        while rest:
-            mark = "##" if start else ""
-            length = max(n for n in range(1, len(rest) + 1) if mark + rest[:n] in entries)
-            uses[mark + rest[:length]] += count
-            across[mark + rest[:length]] += count * (start < cuts[0] < start + length)
-            rest, start = rest[length:], start + length
+    texts = [(word, cuts, count) for (word, cuts), count in counter.runs.items()]
+    uses, across = counted_simply(texts, entries)
     assert all(across[entry] <= MAX_CROSSING * uses[entry] for entry in uses)
+
+
+def counted_simply(
+    texts: list[tuple[str, tuple[int, ...], int]], entries: set[str]
+) -> tuple[Counter[str], Counter[str]]:
+    """What longest-match-first uses, and across cuts; single characters aside."""
+    uses, across = Counter(), Counter()
+    for text, cuts, count in texts:
+        mark = "##" if text.startswith("##") else ""
+        rest, start = text.removeprefix("##"), 0
+        while rest:
+            length = max(n for n in range(1, len(rest) + 1) if mark + rest[:n] in entries)
+            if length > 1:
+                uses[mark + rest[:length]] += count
+                across[mark + rest[:length]] += count * any(
+                    start < cut < start + length for cut in cuts
+                )
+            rest, start, mark = rest[length:], start + length, "##"
+    return uses, across
+
+
+def test_uses_follow_a_changing_vocabulary() -> None:
+    """Entries come and go; what is counted is what counting anew gives."""
+    generator = random.Random(1)
+    texts = []
+    for number in range(300):
+        form = "".join(generator.choices("가나다", k=generator.randint(1, 9)))
+        cuts = tuple(cut for cut in range(1, len(form)) if generator.random() < 0.4)
+        texts.append((generator.choice(["", "##"]) + form, cuts, 1 + number % 5))
+    alphabet = set(Alphabet("가나다").entries())
+    strings = ["".join(generator.choices("가나다", k=generator.randint(2, 5))) for _ in range(200)]
+    candidates = sorted({generator.choice(["", "##"]) + string for string in strings})
+    uses = Uses(texts)
+    for share in (0.5, 0.6, 0.1, 0.9, 0.9, 0.0, 0.3):
+        entries = alphabet | {one for one in candidates if generator.random() < share}
+        uses.change(entries)
+        counted, across = counted_simply(texts, entries)
+        assert {entry: n for entry, n in uses.counts.items() if n} == counted
+        assert {e: n for e, n in uses.across.items() if n} == {e: n for e, n in across.items() if n}
+        assert uses.crossing() == {e for e in across if across[e] > MAX_CROSSING * counted[e]}
 
 
 def test_pieces_are_what_the_tokenizer_sees() -> None:
