@@ -117,7 +117,7 @@ def build_vocab(
     from kobert_kit.morphology.user_dictionary import read_user_dictionary
     from kobert_kit.tokenizer.build import BuildSettings
     from kobert_kit.tokenizer.build import build_vocab as run
-    from kobert_kit.tokenizer.counting import describe_left_out
+    from kobert_kit.tokenizer.counting import describe_forgotten
 
     settings = BuildSettings(
         vocab_size=vocab_size,
@@ -134,7 +134,7 @@ def build_vocab(
     )
     report = run(corpus, output, settings, workers=workers, say=click.echo)
     if report.forgotten:
-        click.echo(describe_left_out(report.forgotten))
+        click.echo(describe_forgotten(report.forgotten))
     click.echo(
         f"{report.distinct_eojeols:,} distinct eojeols, {report.distinct_pieces:,} distinct "
         f"morphemes, {report.alphabet:,} characters"

@@ -26,7 +26,8 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tokenizer.counting import EojeolCounts, analyse_eojeols, read_counts
+from kobert_kit.tokenizer.analysis import analyse_eojeols
+from kobert_kit.tokenizer.counting import EojeolCounts, read_counts
 from kobert_kit.tokenizer.entries import Places, free_slots, place_entries, write_extended
 from kobert_kit.tokenizer.extension import Candidate, CountedEojeol, choose_entries
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
@@ -121,11 +122,11 @@ def extend_vocab(
 def _choose(
     initial: Initial, counts: EojeolCounts, settings: ExtendSettings, workers: int
 ) -> list[Candidate]:
-    eojeols = counts.analysed()
+    eojeols = counts.commoner()
     kiwi = initial.tokenizer.kiwi or KiwiSettings()
     analysed = [
         CountedEojeol(eojeol, cuts, eojeols[eojeol])
-        for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers)
+        for eojeol, cuts in analyse_eojeols(list(eojeols), kiwi, workers)
     ]
     return choose_entries(initial.tokenizer, analysed, settings.tokens, settings.min_frequency)
 

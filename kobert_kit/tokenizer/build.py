@@ -21,7 +21,8 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tokenizer.counting import analyse_eojeols, read_counts
+from kobert_kit.tokenizer.analysis import analyse_eojeols, analyse_with_relatives
+from kobert_kit.tokenizer.counting import EojeolCounts, read_counts
 from kobert_kit.tokenizer.folder import (
     SPECIAL_TOKENS,
     make_tokenizer,
@@ -70,7 +71,7 @@ class BuildSettings:
 class BuildReport:
     """What ``build_vocab`` read and made.
 
-    Eojeols that occur up to ``forgotten`` times were left out; 0 if none were.
+    Eojeols that occur up to ``forgotten`` times were left out to save memory; 0 if none were.
     """
 
     reading: ReadReport
@@ -108,8 +109,10 @@ def build_vocab(
         reading, counts = read_counts(files, settings.held_out_share)
         say(reading.summary())
         alphabet = _alphabet(counts.train, settings)
+        if counts.are_enough:
+            say("eojeols that occur once are cut as commoner ones with the same parts, if any")
         workers = workers or os.cpu_count() or 1
-        pieces = _count_pieces(counts.analysed(), alphabet.joined, settings.kiwi, workers)
+        pieces = _count_pieces(counts, alphabet.joined, settings.kiwi, workers)
     room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(
         pieces.counts, pieces.runs, alphabet.entries(), room, settings.min_frequency
@@ -119,7 +122,7 @@ def build_vocab(
     write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
     report = BuildReport(
         reading=reading,
-        forgotten=counts.left_out,
+        forgotten=counts.forgotten,
         distinct_eojeols=len(counts.train),
         distinct_pieces=len(pieces.counts),
         alphabet=len(alphabet),
@@ -148,11 +151,16 @@ def _reserved(settings: BuildSettings) -> int:
 
 
 def _count_pieces(
-    eojeols: Mapping[str, int], joined: Sequence[str], kiwi: KiwiSettings, workers: int
+    counts: EojeolCounts, joined: Sequence[str], kiwi: KiwiSettings, workers: int
 ) -> PieceCounter:
+    eojeols = counts.train
     frequent = nlargest(MOST_RUNS, eojeols, key=eojeols.__getitem__)
     counter = PieceCounter(joined, set(frequent))
-    for eojeol, cuts in analyse_eojeols(sorted(eojeols), kiwi, workers):
+    if counts.are_enough:
+        analysed = analyse_with_relatives(eojeols, kiwi, workers)
+    else:
+        analysed = analyse_eojeols(list(eojeols), kiwi, workers)
+    for eojeol, cuts in analysed:
         counter.add(eojeol, cuts, eojeols[eojeol])
     return counter
 

@@ -1,16 +1,10 @@
-"""From documents to counts: eojeols first, then the surface morphemes in them.
-
-An eojeol is analysed once, however often it occurs: the analyser is the slow part, and an eojeol
-alone gets the same boundaries as in its context nearly always.
-"""
+"""From documents to counts of eojeols."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 from kobert_kit.console import progress
@@ -19,17 +13,13 @@ from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.errors import DataError
-from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.normalize import normalize_text
-from kobert_kit.morphology.splitter import EOJEOL, Splitter
-from kobert_kit.processes import worker_pool
-from kobert_kit.tokenizer.pieces import Cuts
+from kobert_kit.morphology.splitter import EOJEOL
 
 # About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
 MAX_DISTINCT = 6_000_000
-CHUNK_EOJEOLS = 2_000  # what a worker analyses at a time, a tenth of a second
 
-# With more distinct ones than this, those that occur once are not analysed: most of the work, and a
+# With more distinct ones than this, not all that occur once are analysed: most of the work, and a
 # twentieth of the text.
 ENOUGH_EOJEOLS = 200_000
 
@@ -46,21 +36,34 @@ class EojeolCounts:
     forgotten: int = 0
 
     @property
-    def left_out(self) -> int:
-        """Up to which count eojeols of the training text are not analysed; 0 if all are."""
-        return max(self.forgotten, int(len(self.train) > ENOUGH_EOJEOLS))
+    def are_enough(self) -> bool:
+        """Whether the training text has so many that those that occur once are worth less work."""
+        return len(self.train) > ENOUGH_EOJEOLS
 
-    def analysed(self) -> Mapping[str, int]:
-        """The eojeols of the training text that are worth analysing."""
-        if len(self.train) <= ENOUGH_EOJEOLS:
+    @property
+    def left_out(self) -> int:
+        """Up to which count those of the training text are not in ``commoner``; 0 if all are."""
+        return max(self.forgotten, int(self.are_enough))
+
+    def commoner(self) -> Mapping[str, int]:
+        """The eojeols of the training text, of many those that occur more than once."""
+        if not self.are_enough:
             return self.train
         return {eojeol: count for eojeol, count in self.train.items() if count > 1}
 
 
 def describe_left_out(most: int) -> str:
-    """A line for the terminal: eojeols that occur up to ``most`` times were not analysed."""
-    often = "once" if most == 1 else f"at most {most} times"
-    return f"eojeols that occur {often} were left out: much work for little of the text"
+    """A line for the terminal: eojeols that occur up to ``most`` times were left out."""
+    return f"eojeols that occur {_often(most)} were left out: much work for little of the text"
+
+
+def describe_forgotten(most: int) -> str:
+    """A line for the terminal: eojeols that occur up to ``most`` times did not fit into memory."""
+    return f"eojeols that occur {_often(most)} were left out: too many to keep in memory"
+
+
+def _often(most: int) -> str:
+    return "once" if most == 1 else f"at most {most} times"
 
 
 def read_counts(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, EojeolCounts]:
@@ -95,41 +98,3 @@ def count_eojeols(
 
 def _more_frequent(table: Counter[str], floor: int) -> Counter[str]:
     return Counter({eojeol: count for eojeol, count in table.items() if count > floor})
-
-
-def analyse_eojeols(
-    eojeols: Sequence[str], settings: KiwiSettings, workers: int
-) -> Iterator[tuple[str, Cuts]]:
-    """Every eojeol with the cuts between its surface morphemes, in order, by worker processes.
-
-    Raises:
-        DataError: a worker process died, most likely because memory ran out.
-    """
-    chunks = list(_chunks(eojeols))
-    # Forking is not safe on macOS, and not there on Windows.
-    method = "fork" if sys.platform == "linux" else "spawn"
-    with (
-        worker_pool(workers, method, _start_worker, settings) as pool,
-        progress(len(eojeols), "analyse", "eojeol", unit_scale=True) as bar,
-    ):
-        for chunk, cuts in zip(chunks, pool.map(_analyse_chunk, chunks), strict=True):
-            yield from zip(chunk, cuts, strict=True)
-            bar.update(len(chunk))
-
-
-def _chunks(eojeols: Sequence[str]) -> Iterator[list[str]]:
-    rest = iter(eojeols)
-    while chunk := list(islice(rest, CHUNK_EOJEOLS)):
-        yield chunk
-
-
-_split: Callable[[str], Cuts]
-
-
-def _start_worker(settings: KiwiSettings) -> None:
-    global _split
-    _split = Splitter(settings).split_eojeol
-
-
-def _analyse_chunk(eojeols: list[str]) -> list[Cuts]:
-    return [_split(eojeol) for eojeol in eojeols]

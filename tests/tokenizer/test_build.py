@@ -16,6 +16,9 @@ from click.testing import CliRunner
 from kobert_kit.cli.build_vocab import build_vocab as command
 from kobert_kit.corpus.documents import Document
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.morphology.kiwi import KiwiSettings
+from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.tokenizer.analysis import analyse_eojeols, analyse_with_relatives
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.counting import count_eojeols
 
@@ -24,8 +27,10 @@ ARTEFACT = ["vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tok
 RUN = """
 import sys
 from pathlib import Path
+from kobert_kit.tokenizer import counting
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 settings = BuildSettings(470, held_out_share=0.1)
+counting.ENOUGH_EOJEOLS = int((sys.argv[4:] or [counting.ENOUGH_EOJEOLS])[0])
 build_vocab([Path(sys.argv[1])], Path(sys.argv[2]), settings, workers=int(sys.argv[3]))
 print([name for name in ("torch", "transformers", "datasets") if name in sys.modules])
 """
@@ -45,6 +50,47 @@ def test_the_same_bytes_whatever_the_hash_seed_and_the_workers(
         for name in ARTEFACT:
             assert (tmp_path / seed / name).read_bytes() == (folder / name).read_bytes()
         assert outcome.stdout.strip() == "[]"  # nothing heavy was imported
+
+
+def test_the_same_bytes_where_not_all_is_analysed(corpus: Path, tmp_path: Path) -> None:
+    for seed, workers in (("0", 1), ("1", 3)):
+        subprocess.run(
+            [sys.executable, "-c", RUN, str(corpus), str(tmp_path / seed), str(workers), "10"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+        )
+    for name in ARTEFACT:
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
+
+
+def test_of_many_eojeols_those_that_occur_once_follow_their_relatives(
+    corpus: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kobert_kit.tokenizer.counting.ENOUGH_EOJEOLS", 10)
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNK_EOJEOLS", 7)
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNKS_AHEAD", 3)
+    lines: list[str] = []
+    settings = BuildSettings(470, held_out_share=0.1)
+    report = build_vocab([corpus], tmp_path / "out", settings, workers=2, say=lines.append)
+    assert "occur once are cut as commoner ones" in "".join(lines)
+    assert report.forgotten == 0  # nothing is left out
+    entries, analysed = (
+        set((path / "vocab.txt").read_text(encoding="utf-8").splitlines())
+        for path in (tmp_path / "out", folder)
+    )
+    assert len(entries & analysed) > 0.95 * len(analysed)
+
+
+def test_every_eojeol_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNK_EOJEOLS", 3)
+    eojeols = {"학교에": 5, "도서관에서는": 3, "학교에서는": 1, "먹었습니다.": 1, "보았습니다": 2}
+    eojeols |= {f"{number}번째": 1 for number in range(20)}
+    split = Splitter().split_eojeol
+    cuts = list(analyse_with_relatives(eojeols, KiwiSettings(), 2))
+    assert sorted(eojeol for eojeol, _ in cuts) == sorted(eojeols)
+    assert dict(cuts) == {eojeol: split(eojeol) for eojeol in eojeols}
+    everything = list(analyse_eojeols(list(eojeols), KiwiSettings(), 2))
+    assert sorted(everything) == sorted(cuts)
 
 
 def test_vocabulary_smaller_than_the_alphabet(corpus: Path, tmp_path: Path) -> None:
