@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from kobert_kit.errors import DataError
+
+# Of processes that analyse. Forking is not safe on macOS, and not there on Windows.
+START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ processes and each process builds its own.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -31,10 +31,14 @@ class KiwiSettings:
 
     ``user_dictionary`` is the text of a dictionary file of Kiwi's, as
     `kobert_kit.morphology.user_dictionary.read_user_dictionary` reads it.
+
+    ``known_eojeols`` says where some eojeols are cut when there is no context, as
+    `kobert_kit.morphology.known` has it; the analyser is not asked about those.
     """
 
     shared_syllable: Literal["cut", "merge"] = "merge"
     user_dictionary: str = ""
+    known_eojeols: str = field(default="", repr=False)
 
 
 @cache  # a forked child hangs where it lets go of its parent's

@@ -12,9 +12,11 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from kobert_kit.morphology.kiwi import KiwiSettings, analyser
+from kobert_kit.morphology.known import known_cuts
 from kobert_kit.morphology.normalize import normalize
 
 # Kiwi takes quadratic time on a run of one class of characters, and a run without a space that is
@@ -94,6 +96,9 @@ class Splitter:
         """
         if len(eojeol) == 1:
             return ()
+        known = known_cuts(self.settings.known_eojeols, eojeol)
+        if known is not None:
+            return known
         cuts = self._cuts(_analyse(eojeol, self.settings))
         return tuple(
             cut for cut in sorted(cuts) if 0 < cut < len(eojeol) and not _is_joined(eojeol, cut)
@@ -120,16 +125,17 @@ def _analyse(text: str, settings: KiwiSettings) -> list[Morpheme]:
     kiwi = analyser(settings.user_dictionary)
     morphemes = []
     for offset, chunk in _chunks(text):
-        # White space inside one token (dates hold some) is cut out by the caller.
         for token in kiwi.tokenize(chunk):
-            if token.tag in ("W_SERIAL", "SB"):  # a date, or the number of an item: 2024.5.1., 4.
-                parts = _SERIAL_PART.finditer(chunk, token.start, token.start + token.len)
-                spans = [part.span() for part in parts]
-            else:
-                spans = [(token.start, token.start + token.len)] if token.len else []
-            morphemes += [Morpheme(offset + a, offset + b, token.tag) for a, b in spans]
+            start, end, tag = token.start, token.start + token.len, token.tag
+            # White space inside one token (dates hold some) is cut out by the caller.
+            if tag in ("W_SERIAL", "SB"):  # a date, or the number of an item: 2024.5.1., 4.
+                for part in _SERIAL_PART.finditer(chunk, start, end):
+                    morphemes.append(Morpheme(offset + part.start(), offset + part.end(), tag))
+            elif start < end:
+                morphemes.append(Morpheme(offset + start, offset + end, tag))
     # Stable, so that morphemes of one span keep the analysis' order.
-    return sorted(morphemes, key=lambda morpheme: morpheme[:2])
+    morphemes.sort(key=itemgetter(0, 1))
+    return morphemes
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
@@ -155,7 +161,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
 def _is_joined(text: str, position: int) -> bool:
     """Whether a cut before ``position`` would fall inside one character as readers see it."""
     before, after = text[position - 1], text[position]
-    if after.isascii():
+    if after.isascii() or "가" <= after <= "힣":
         return before == _ZWJ
     return (
         before == _ZWJ

@@ -6,7 +6,6 @@ alone gets the same boundaries as in its context nearly always.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from kobert_kit.console import progress
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.processes import worker_pool
+from kobert_kit.processes import START_METHOD, worker_pool
 from kobert_kit.tokenizer.pieces import Cuts
 from kobert_kit.tokenizer.relatives import Relatives
 
@@ -105,9 +104,7 @@ def _in_turn(chunks: Iterable[_Chunk]) -> Iterator[_Chunk]:
 
 
 def _pool(settings: KiwiSettings, workers: int) -> AbstractContextManager[ProcessPoolExecutor]:
-    # Forking is not safe on macOS, and not there on Windows.
-    method = "fork" if sys.platform == "linux" else "spawn"
-    return worker_pool(workers, method, _start_worker, settings)
+    return worker_pool(workers, START_METHOD, _start_worker, settings)
 
 
 _split: Callable[[str], Cuts]

@@ -22,6 +22,7 @@ from kobert_kit.records import (
     versions,
 )
 from kobert_kit.tokenizer.analysis import analyse_eojeols, analyse_with_relatives
+from kobert_kit.tokenizer.context import DocumentSample, known_eojeols
 from kobert_kit.tokenizer.counting import EojeolCounts, read_counts
 from kobert_kit.tokenizer.folder import (
     SPECIAL_TOKENS,
@@ -106,20 +107,26 @@ def build_vocab(
     files = find_files(paths)
     with cleared_if_refused(output):
         claim_output(output, STAGE)
-        reading, counts = read_counts(files, settings.held_out_share)
+        sample = DocumentSample(settings.held_out_share)
+        watch = sample.watch if settings.mode == "always" else iter
+        reading, counts = read_counts(files, settings.held_out_share, watch)
         say(reading.summary())
         alphabet = _alphabet(counts.train, settings)
         if counts.are_enough:
             say("eojeols that occur once are cut as commoner ones with the same parts, if any")
         workers = workers or os.cpu_count() or 1
         pieces = _count_pieces(counts, alphabet.joined, settings.kiwi, workers)
+        kiwi = settings.kiwi
+        if settings.mode == "always":
+            known = known_eojeols(counts.train, sample.texts(), kiwi, workers)
+            kiwi = replace(kiwi, known_eojeols=known)
     room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(
         pieces.counts, pieces.runs, alphabet.entries(), room, settings.min_frequency
     )
     tokenizer = make_tokenizer(entries, alphabet.joined, settings.special_tokens, settings.unused)
     reopen_output(output, STAGE)
-    write_tokenizer(output, tokenizer, Recipe(settings.mode, settings.kiwi))
+    write_tokenizer(output, tokenizer, Recipe(settings.mode, kiwi))
     report = BuildReport(
         reading=reading,
         forgotten=counts.forgotten,

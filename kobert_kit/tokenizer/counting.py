@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,15 +66,22 @@ def _often(most: int) -> str:
     return "once" if most == 1 else f"at most {most} times"
 
 
-def read_counts(files: Sequence[Path], held_out_share: float) -> tuple[ReadReport, EojeolCounts]:
+def read_counts(
+    files: Sequence[Path],
+    held_out_share: float,
+    watch: Callable[[Iterable[Document]], Iterable[Document]] = iter,
+) -> tuple[ReadReport, EojeolCounts]:
     """Read the corpus ``files`` (from ``find_files``) and count its eojeols.
+
+    Each document passes through ``watch``, too.
 
     Raises:
         DataError: the corpus holds no text to train on, or a file is damaged.
     """
     reading = ReadReport()
     with progress(total_bytes(files), "read", "B", unit_scale=True) as bar:
-        counts = count_eojeols(read_documents(files, reading, bar.update), held_out_share)
+        documents = watch(read_documents(files, reading, bar.update))
+        counts = count_eojeols(documents, held_out_share)
     require_documents(reading, files)
     if not counts.train:
         raise DataError(f"{files[0]}: all documents are held out; lower --held-out or add text")

@@ -6,26 +6,31 @@ that continues an eojeol is looked up with ``##``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from tokenizers import Regex, Token, Tokenizer
-from tokenizers.pre_tokenizers import PreTokenizer
+from tokenizers import Token, Tokenizer
+from tokenizers.pre_tokenizers import PreTokenizer, Sequence, WhitespaceSplit
 
 from kobert_kit.morphology.kiwi import KiwiSettings
-from kobert_kit.morphology.splitter import WHITE_SPACE, Splitter
+from kobert_kit.morphology.splitter import Splitter
 from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.pieces import PREFIX, known_run
 from kobert_kit.tokenizer.wordpiece import LongestMatch
 
-MAX_CACHED = 400_000  # eojeols, about 300 MB with their tokens
-MAX_CACHED_CHARS = 64  # nobody meets a longer one twice
+MAX_MET = 1_000_000  # eojeols, about 250 MB
+MAX_MET_CHARS = 64  # nobody meets a longer one twice
+MAX_PIECES = 500_000
 
 
-def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) -> None:
-    """Let ``tokenizer`` cut eojeols into morphemes; it can be neither pickled nor saved then."""
+def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) -> EojeolTokens:
+    """Let ``tokenizer`` cut eojeols into morphemes; it can be neither pickled nor saved then.
+
+    Returns what it does so with.
+    """
     added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     entries = {
         entry: number
@@ -34,11 +39,18 @@ def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) 
     }
     number = tokenizer.token_to_id(unknown)
     assert number is not None
-    cutter = EojeolPreTokenizer(entries, (unknown, number), settings)
-    tokenizer.pre_tokenizer = PreTokenizer.custom(cutter)
+    eojeols = EojeolTokens(entries, (unknown, number), settings)
+    tokenizer.pre_tokenizer = Sequence([WhitespaceSplit(), PreTokenizer.custom(eojeols)])
+    return eojeols
 
 
-class EojeolPreTokenizer:
+# An entry found in a text: itself, its id, and the bytes that it takes in UTF-8.
+_Entry = tuple[str, int, int]
+# A token: the entry, its id, and where it is in its eojeol.
+_Place = tuple[str, int, int, int]
+
+
+class EojeolTokens:
     """Cuts text into eojeols and gives each its tokens, so that the model has nothing left to do.
 
     For ``tokenizers.pre_tokenizers.PreTokenizer.custom``. Word ids are then those of eojeols.
@@ -51,47 +63,94 @@ class EojeolPreTokenizer:
         self._vocabulary = vocabulary
         self._unknown = unknown
         self._match = LongestMatch(vocabulary)
-        self._known_run = known_run(
+        self._joined = frozenset(
             entry for entry in vocabulary if len(entry) == 1 and PREFIX + entry in vocabulary
         )
+        self._known_run = known_run(self._joined)
         self._split = Splitter(settings).split_eojeol
-        self._white_space = Regex(f"[{WHITE_SPACE}]+")
-        self._cached = lru_cache(MAX_CACHED)(self._encode)
+        self._piece = lru_cache(MAX_PIECES)(self._match_piece)
+        # Token objects are few and shared; an eojeol has their numbers in an array, which unlike
+        # lists and tuples costs the garbage collector nothing.
+        self._shared: list[Token] = []
+        self._numbers: dict[_Place, int] = {}
+        self._met: dict[str, array[int]] = {}
 
     def pre_tokenize(self, text: Any) -> None:
         """Called by the library with a normalised ``tokenizers.PreTokenizedString``."""
-        text.split(lambda _, part: part.split(self._white_space, "removed"))
         text.tokenize(self.tokens)
+
+    def meet(self, texts: Iterable[str]) -> None:
+        """Analyse the new eojeols of normalised ``texts``, which are about to be encoded.
+
+        Nothing depends on it but the time: the analyser's model stays in the processor's cache
+        while it is at work, and is driven out of it by all that the library does between two calls.
+        """
+        for text in texts:
+            for eojeol in text.split():
+                if eojeol not in self._met and len(eojeol) <= MAX_MET_CHARS:
+                    self._meet(eojeol)
 
     def tokens(self, eojeol: str) -> list[Token]:
         """The tokens of a normalised eojeol; offsets are bytes of it in UTF-8."""
-        return self._cached(eojeol) if len(eojeol) <= MAX_CACHED_CHARS else self._encode(eojeol)
+        if len(eojeol) > MAX_MET_CHARS:
+            return [_token(place) for place in self._places(eojeol)]
+        numbers = self._met.get(eojeol)
+        if numbers is None:
+            numbers = self._meet(eojeol)
+        return list(map(self._shared.__getitem__, numbers))
 
-    def _encode(self, eojeol: str) -> list[Token]:
-        tokens = []
-        start = place = 0
-        for entry, number, length in self._entries(eojeol):
-            taken = len(eojeol[start : start + length].encode())
-            tokens.append(Token(number, entry, (place, place + taken)))
-            start, place = start + length, place + taken
-        return tokens
+    def _meet(self, eojeol: str) -> array[int]:
+        if len(self._met) >= MAX_MET:
+            self._met, self._numbers, self._shared = {}, {}, []
+        numbers = array("L", map(self._number, self._places(eojeol)))
+        self._met[eojeol] = numbers
+        return numbers
 
-    def _entries(self, eojeol: str) -> Iterator[tuple[str, int, int]]:
-        """Each entry in order, with its id and how many characters of the eojeol it takes."""
+    def _number(self, place: _Place) -> int:
+        number = self._numbers.get(place)
+        if number is None:
+            number = self._numbers[place] = len(self._shared)
+            self._shared.append(_token(place))
+        return number
+
+    def _places(self, eojeol: str) -> Iterator[_Place]:
+        start = 0
+        for entry, number, size in self._entries(eojeol):
+            yield entry, number, start, start + size
+            start += size
+
+    def _entries(self, eojeol: str) -> list[_Entry]:
         cuts = self._split(eojeol)
+        entries: list[_Entry] = []
         reach = 0
-        for run in self._known_run.finditer(eojeol):
-            start, end = run.span()
-            yield from map(self._isolated, eojeol[reach:start])
+        for start, end in self._runs(eojeol):
+            entries += map(self._isolated, eojeol[reach:start])
             edges = [start, *(cut for cut in cuts if start < cut < end), end]
             for left, right in pairwise(edges):
-                piece = eojeol[left:right]
-                for first, last in self._match.spans(piece, continues=left > start):
-                    entry = (PREFIX if left + first > start else "") + piece[first:last]
-                    yield entry, self._vocabulary[entry], last - first
+                entries += self._piece(eojeol[left:right], left > start)
             reach = end
-        yield from map(self._isolated, eojeol[reach:])
+        entries += map(self._isolated, eojeol[reach:])
+        return entries
 
-    def _isolated(self, char: str) -> tuple[str, int, int]:
+    def _runs(self, eojeol: str) -> Iterable[tuple[int, int]]:
+        if self._joined.issuperset(eojeol):  # nearly always, and much faster
+            return ((0, len(eojeol)),)
+        return (run.span() for run in self._known_run.finditer(eojeol))
+
+    def _match_piece(self, piece: str, continues: bool) -> tuple[_Entry, ...]:
+        entries = []
+        for start, end in self._match.spans(piece, continues):
+            text = piece[start:end]
+            entry = PREFIX + text if start or continues else text
+            entries.append((entry, self._vocabulary[entry], len(text.encode())))
+        return tuple(entries)
+
+    def _isolated(self, char: str) -> _Entry:
         number = self._vocabulary.get(char)
-        return (*self._unknown, 1) if number is None else (char, number, 1)
+        size = len(char.encode())
+        return (*self._unknown, size) if number is None else (char, number, size)
+
+
+def _token(place: _Place) -> Token:
+    entry, number, start, end = place
+    return Token(number, entry, (start, end))

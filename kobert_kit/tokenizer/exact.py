@@ -7,7 +7,7 @@ would change in length is normalised here, and the offsets are mapped back.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tokenizers import Encoding
@@ -26,6 +26,15 @@ def cleaned(texts: Any) -> Any:
     if isinstance(texts, list | tuple):
         return type(texts)(cleaned(text) for text in texts)
     return texts
+
+
+def strings(texts: Any) -> Iterator[str]:
+    """Every string of ``texts``, nested as for `cleaned`."""
+    if isinstance(texts, str):
+        yield texts
+    elif isinstance(texts, list | tuple):
+        for text in texts:
+            yield from strings(text)
 
 
 def as_samples(text: Any, text_pair: Any, is_split: bool) -> list[Sample]:

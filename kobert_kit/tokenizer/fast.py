@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +18,18 @@ from weakref import WeakKeyDictionary
 from tokenizers import Encoding, Tokenizer
 from transformers import BatchEncoding, PreTrainedTokenizerFast
 
+from kobert_kit.records import atomic_file
 from kobert_kit.tokenizer.boundaries import BoundaryMarker, boundary_marker, morpheme_ids
-from kobert_kit.tokenizer.eojeols import attach_analyser
-from kobert_kit.tokenizer.exact import Sample, as_samples, cleaned, with_exact_offsets
+from kobert_kit.tokenizer.eojeols import EojeolTokens, attach_analyser
+from kobert_kit.tokenizer.exact import Sample, as_samples, cleaned, strings, with_exact_offsets
 from kobert_kit.tokenizer.locked import lock_file, unlocked
-from kobert_kit.tokenizer.recipe import Recipe, check_analyser, recipe_from
+from kobert_kit.tokenizer.recipe import (
+    KNOWN_NAME,
+    Recipe,
+    check_analyser,
+    read_known,
+    recipe_from,
+)
 
 
 class _Call(NamedTuple):
@@ -57,11 +64,17 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         samples = as_samples(text, text_pair, options.get("is_split_into_words", False))
         self._check_window(text_pair is not None, stride, options)
         marker = boundary_marker(self._recipe().kiwi) if return_morpheme_ids else None
+        texts = cleaned(text), cleaned(text_pair)
         token = _call.set(_Call(iter(samples), marker))
         try:
-            return super()._encode_plus(cleaned(text), cleaned(text_pair), stride=stride, **options)
+            with self._ready_for(texts):
+                return super()._encode_plus(*texts, stride=stride, **options)
         finally:
             _call.reset(token)
+
+    def _ready_for(self, texts: Any) -> AbstractContextManager[None]:
+        """What ``texts``, nested strings, are encoded in."""
+        return nullcontext()
 
     def _recipe(self) -> Recipe:
         return recipe_from(self.init_kwargs, self.name_or_path)
@@ -90,7 +103,7 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         return values, encodings
 
 
-_pre_tokenizers: WeakKeyDictionary[MorphemeTokenizer, Any] = WeakKeyDictionary()
+_attached: WeakKeyDictionary[MorphemeTokenizer, tuple[EojeolTokens, Any]] = WeakKeyDictionary()
 _attaching = threading.RLock()
 
 
@@ -112,6 +125,13 @@ class MorphemeTokenizer(ExactTokenizer):
     at work in calls of this object only: ``backend_tokenizer`` is the tokenizer without it.
     """
 
+    # What transformers fetches and gives to the constructor.
+    vocab_files_names = ExactTokenizer.vocab_files_names | {"eojeols_file": KNOWN_NAME}
+
+    def __init__(self, *arguments: Any, eojeols_file: str | None = None, **options: Any) -> None:
+        self._known = read_known(Path(eojeols_file)) if eojeols_file else ""
+        super().__init__(*arguments, **options)
+
     @classmethod
     def convert_to_native_format(cls, **options: Any) -> dict[str, Any]:
         """Called by the library with the files and the configuration of a folder."""
@@ -120,21 +140,21 @@ class MorphemeTokenizer(ExactTokenizer):
         text = Path(options.pop("tokenizer_file")).read_text(encoding="utf-8")
         return options | {"tokenizer_object": Tokenizer.from_str(unlocked(text))}
 
-    def _encode_plus(self, *arguments: Any, **options: Any) -> BatchEncoding:
-        with self._analysing():
-            return super()._encode_plus(*arguments, **options)
+    def _recipe(self) -> Recipe:
+        return recipe_from(self.init_kwargs, self.name_or_path, self._known)
 
     @contextmanager
-    def _analysing(self) -> Iterator[None]:
+    def _ready_for(self, texts: Any) -> Iterator[None]:
         """The pre-tokenizer is Python: it could be neither saved, pickled nor fingerprinted."""
         with _attaching:
             native = self._tokenizer.pre_tokenizer
-            if self in _pre_tokenizers:
-                self._tokenizer.pre_tokenizer = _pre_tokenizers[self]
+            if self in _attached:
+                eojeols, self._tokenizer.pre_tokenizer = _attached[self]
             else:
-                attach_analyser(self._tokenizer, self.unk_token, self._recipe().kiwi)
-                _pre_tokenizers[self] = self._tokenizer.pre_tokenizer
+                eojeols = attach_analyser(self._tokenizer, self.unk_token, self._recipe().kiwi)
+                _attached[self] = eojeols, self._tokenizer.pre_tokenizer
             try:
+                eojeols.meet(strings(texts))
                 yield
             finally:
                 self._tokenizer.pre_tokenizer = native
@@ -142,4 +162,9 @@ class MorphemeTokenizer(ExactTokenizer):
     def _save_pretrained(self, save_directory: Any, *args: Any, **options: Any) -> Sequence[str]:
         files: Sequence[str] = super()._save_pretrained(save_directory, *args, **options)
         lock_file(Path(files[-1]))
-        return files
+        if not self._known:
+            return files
+        path = Path(save_directory) / KNOWN_NAME
+        with atomic_file(path) as temporary:
+            temporary.write_bytes(self._known.encode())
+        return (*files, str(path))

@@ -20,7 +20,7 @@ from kobert_kit.records import atomic_file, write_json
 from kobert_kit.tokenizer.charsmap import compile_charsmap
 from kobert_kit.tokenizer.locked import locked
 from kobert_kit.tokenizer.pieces import PREFIX
-from kobert_kit.tokenizer.recipe import CONFIG_NAME, KEY, Recipe
+from kobert_kit.tokenizer.recipe import CONFIG_NAME, KEY, KNOWN_NAME, Recipe
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -47,6 +47,9 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, recipe: Recipe) -> None:
     always = recipe.mode == "always"
     with atomic_file(folder / "tokenizer.json") as temporary:
         temporary.write_text(locked(text) if always else text, encoding="utf-8")
+    if recipe.kiwi.known_eojeols:
+        with atomic_file(folder / KNOWN_NAME) as temporary:
+            temporary.write_bytes(recipe.kiwi.known_eojeols.encode())
     extra = extra_special_tokens(tokenizer)
     special = SPECIAL_TOKENS | ({"additional_special_tokens": extra} if extra else {})
     write_json(folder / "special_tokens_map.json", special)

@@ -16,7 +16,7 @@ from kobert_kit.tokenizer.eojeols import attach_analyser
 from kobert_kit.tokenizer.exact import cleaned, with_exact_offsets
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
 from kobert_kit.tokenizer.locked import unlocked
-from kobert_kit.tokenizer.recipe import CONFIG_NAME, check_analyser, read_recipe
+from kobert_kit.tokenizer.recipe import CONFIG_NAME, KNOWN_NAME, check_analyser, read_recipe
 
 STAGE = "tokenizer"
 TOKENIZER_FILES = (
@@ -25,8 +25,8 @@ TOKENIZER_FILES = (
     "special_tokens_map.json",
     "vocab.txt",
 )
-# Others' folders may also have tokens beside the vocabulary in a file of their own.
-COPIED_FILES = (*TOKENIZER_FILES, "added_tokens.json")
+# Mode "always" has eojeols it knows; others' folders, tokens beside the vocabulary.
+COPIED_FILES = (*TOKENIZER_FILES, KNOWN_NAME, "added_tokens.json")
 
 
 def load_tokenizer(folder: str | Path) -> Any:
@@ -122,7 +122,7 @@ def tokenizer_fingerprint(folder: Path) -> str:
         with tempfile.TemporaryDirectory() as temporary:
             copy_tokenizer(folder, Path(temporary))
             return tokenizer_fingerprint(Path(temporary))
-    files = [folder / "tokenizer.json", folder / CONFIG_NAME]
+    files = [folder / name for name in ("tokenizer.json", CONFIG_NAME, KNOWN_NAME)]
     try:
         return fingerprint_files(path for path in files if path == files[0] or path.exists())
     except OSError as error:
@@ -131,7 +131,8 @@ def tokenizer_fingerprint(folder: Path) -> str:
 
 def file_digests(folder: Path) -> dict[str, str]:
     """Hex digest of each of the tokenizer's files, for the folder's record."""
-    return {name: fingerprint_files([folder / name]) for name in TOKENIZER_FILES}
+    names = [*TOKENIZER_FILES, *([KNOWN_NAME] if (folder / KNOWN_NAME).exists() else [])]
+    return {name: fingerprint_files([folder / name]) for name in names}
 
 
 def check_tokenizer(folder: Path) -> None:
@@ -141,7 +142,7 @@ def check_tokenizer(folder: Path) -> None:
         DataError: it is not; says which file is missing or was changed.
     """
     made = read_record(folder, STAGE).results.get("files", {})
-    for name in TOKENIZER_FILES:
+    for name in {**dict.fromkeys(TOKENIZER_FILES), **made}:
         if not (folder / name).is_file():
             raise DataError(f"{folder}: {name} is missing; build the vocabulary again")
     for name, digest in file_digests(folder).items():

@@ -16,6 +16,7 @@ from kobert_kit.morphology.kiwi import KiwiSettings, kiwi_versions
 
 KEY = "kobert_kit"
 CONFIG_NAME = "tokenizer_config.json"
+KNOWN_NAME = "eojeols.txt"
 MODES = ("vocab", "always")
 
 
@@ -29,19 +30,24 @@ class Recipe:
     versions: Mapping[str, str] = field(default_factory=kiwi_versions)
 
     def as_config(self) -> dict[str, Any]:
-        """The value of "kobert_kit" in ``tokenizer_config.json``."""
-        return asdict(self)
+        """The value of "kobert_kit" in ``tokenizer_config.json``; known eojeols have a file."""
+        config = asdict(self)
+        del config["kiwi"]["known_eojeols"]
+        return config
 
 
-def recipe_from(config: Mapping[str, Any], place: Path | str) -> Recipe:
-    """The recipe in the values of a ``tokenizer_config.json``; ``place`` is for messages.
+def recipe_from(config: Mapping[str, Any], place: Path | str, known: str = "") -> Recipe:
+    """The recipe in the values of a ``tokenizer_config.json``, with ``known`` eojeols.
+
+    ``place`` is for messages.
 
     Raises:
         DataError: there is none, or its mode is unknown.
     """
     try:
         values = config[KEY]
-        recipe = Recipe(values["mode"], KiwiSettings(**values["kiwi"]), dict(values["versions"]))
+        kiwi = KiwiSettings(**values["kiwi"], known_eojeols=known)
+        recipe = Recipe(values["mode"], kiwi, dict(values["versions"]))
     except (KeyError, TypeError, ValueError):
         raise DataError(
             f"{place}: {CONFIG_NAME} does not say how the tokenizer splits text, so it is not one "
@@ -63,9 +69,24 @@ def read_recipe(folder: Path) -> Recipe:
     """
     path = folder / CONFIG_NAME
     try:
-        return recipe_from(json.loads(path.read_text(encoding="utf-8")), folder)
+        config = json.loads(path.read_text(encoding="utf-8"))
+        return recipe_from(config, folder, read_known(folder / KNOWN_NAME))
     except FileNotFoundError:
         raise DataError(f"{folder}: {CONFIG_NAME} is missing; build the vocabulary again") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); build the vocabulary again") from None
+
+
+def read_known(path: Path) -> str:
+    """The known eojeols in the file of a tokenizer folder of mode "always"; none without a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        return path.read_bytes().decode()  # not read_text, which changes line ends
+    except FileNotFoundError:
+        return ""
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({error}); build the vocabulary again") from None
 
