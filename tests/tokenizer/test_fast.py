@@ -303,11 +303,15 @@ def test_another_kiwi_is_refused(always: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"]
+    "name",
+    [
+        *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"),
+        "eojeols.txt",
+    ],
 )
-def test_a_missing_or_edited_file_is_named(folder: Path, tmp_path: Path, name: str) -> None:
+def test_a_missing_or_edited_file_is_named(always: Path, tmp_path: Path, name: str) -> None:
     home = tmp_path / "copy"
-    shutil.copytree(folder, home)
+    shutil.copytree(always, home)
     with (home / name).open("a", encoding="utf-8") as stream:
         stream.write(" ")
     with pytest.raises(DataError, match=f"{name} was changed"):
@@ -333,6 +337,7 @@ def test_what_is_not_text_is_named(either: Any) -> None:
 def test_the_recipe_travels_with_the_model(always: Path, tmp_path: Path) -> None:
     kobert_kit.load_tokenizer(always).save_pretrained(tmp_path)
     assert read_recipe(tmp_path) == read_recipe(always)
+    assert read_recipe(always).kiwi.known_eojeols
 
 
 def test_decoding_gives_the_text_back(either: Any) -> None:
