@@ -8,6 +8,7 @@ import torch
 
 from kobert_kit.pretrain.flops import Product
 from kobert_kit.pretrain.gauges import now
+from kobert_kit.training.linear import onednn_is_faster, product
 
 
 def product_rate(
@@ -16,7 +17,8 @@ def product_rate(
     """FLOP/s of ``products`` with weights, each with its two gradients, weighed by their counts.
 
     Each is run for about ``seconds`` / len(``products``), three times at least. Results go into
-    memory that is there already, which those of a training step do not always do.
+    memory that is there already, which those of a training step do not always do; those of oneDNN,
+    where training takes it (see `kobert_kit.training.linear`), into new memory.
     """
     share = seconds / len(products)
     total = sum(one.count * _seconds(one, device, dtype, share) for one in products)
@@ -31,6 +33,11 @@ def _seconds(one: Product, device: torch.device, dtype: torch.dtype, seconds: fl
     to_inputs, to_weight = torch.empty_like(inputs), torch.empty_like(weight)
 
     def call() -> None:
+        if device.type == "cpu" and dtype is torch.float32 and onednn_is_faster():
+            product(inputs, weight)
+            product(output, weight.T)
+            product(inputs.T, output.T)
+            return
         torch.mm(inputs, weight.T, out=output)
         torch.mm(output, weight, out=to_inputs)
         torch.mm(output.T, inputs, out=to_weight)

@@ -26,6 +26,7 @@ from kobert_kit.console import progress
 from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.metrics import MetricsLog
 from kobert_kit.training.prefetch import Prefetch
 from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_whole_models
@@ -111,6 +112,7 @@ class _Run:
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
         require_whole_models(self.accelerator)
         self.device = self.accelerator.device
+        use_fast_products(model)
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),
             lr=settings.learning_rate,
