@@ -45,7 +45,7 @@ from rows import Rows, read_rows, write_rows
 from kobert_kit.pretrain.batches import MaskedBatch
 from kobert_kit.pretrain.gauges import peak_memory
 from kobert_kit.pretrain.masking import MaskSettings
-from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
+from kobert_kit.pretrain.model import MaskedLanguageModel, new_model
 from kobert_kit.pretrain.presets import PRESETS, Preset
 from kobert_kit.pretrain.synthetic import mask_full_rows
 from kobert_kit.report.tables import table
@@ -207,8 +207,9 @@ class OurObjective:
         return self.trial.masked(self.trial.rows, np.array(keys))
 
     def loss(self, model: torch.nn.Module, batch: MaskedBatch) -> torch.Tensor:
-        logits = model(batch.input_ids, batch.attention_mask, batch.positions)
-        return masked_loss(logits, batch.labels)
+        seen = batch.input_ids, batch.attention_mask, batch.positions
+        loss: torch.Tensor = model(*seen, labels=batch.labels)
+        return loss
 
     def evaluate(self, _model: torch.nn.Module) -> dict[str, float]:
         return {}  # both are evaluated by `held_out_losses`, after the memory is read
@@ -305,8 +306,8 @@ def held_out_losses(model: MaskedLanguageModel, trial: Trial) -> list[float]:
             hidden.view(-1)[batch.positions] = trial.special["mask"]
             for number, one in enumerate((batch, replace(batch, input_ids=hidden))):
                 moved = one.to(device)
-                logits = model(moved.input_ids, None, moved.positions)
-                totals[number] += masked_loss(logits, moved.labels).item()
+                loss = model(moved.input_ids, None, moved.positions, labels=moved.labels)
+                totals[number] += loss.item()
             count += batch.weight
     return [total / count for total in totals]
 

@@ -11,7 +11,7 @@ import torch
 from kobert_kit.errors import UsageError
 from kobert_kit.pretrain.flops import Product, step_flops, weight_products
 from kobert_kit.pretrain.gauges import now, peak_memory, reset_peak_memory
-from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, masked_loss, new_model
+from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_model
 from kobert_kit.pretrain.presets import Preset
 from kobert_kit.pretrain.products import product_rate
 from kobert_kit.pretrain.synthetic import FIRST_PIECE, PAD, SyntheticText
@@ -207,8 +207,8 @@ class _Trainer:
         times.append(now(self.device))
         bf16 = self.settings.mixed_precision == "bf16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
-            logits = self.run(batch.input_ids, batch.attention_mask, batch.positions)
-            loss = masked_loss(logits, batch.labels) / batch.weight
+            seen = batch.input_ids, batch.attention_mask, batch.positions
+            loss = self.run(*seen, labels=batch.labels) / batch.weight
         times.append(now(self.device))
         loss.backward()  # type: ignore[no-untyped-call]
         times.append(now(self.device))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 from transformers import BertConfig, BertForMaskedLM
 
+from kobert_kit.pretrain.head import scores, summed_loss
 from kobert_kit.pretrain.presets import Preset
 
 MAX_POSITIONS = 512
@@ -70,8 +70,41 @@ class MaskedLanguageModel(nn.Module):
         attention_mask: torch.Tensor | None,
         positions: torch.Tensor,
         position_ids: torch.Tensor | None = None,
+        labels: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Logits (masked, vocabulary) at the flat ``positions`` of ``input_ids`` (batch, length).
+
+        With ``labels`` (masked,), the true ids there, the sum of the cross-entropies (nats)
+        instead, for which the logits are never in memory as a whole.
+        """
+        decoder = self.bert_mlm.cls.predictions.decoder
+        hidden = self.before_decoder(input_ids, attention_mask, positions, position_ids)
+        if labels is not None:
+            return summed_loss(hidden, decoder.weight, decoder.bias, labels)
+        logits: torch.Tensor = decoder(hidden)
+        return logits
+
+    def score(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None,
+        positions: torch.Tensor,
+        position_ids: torch.Tensor | None,
+        labels: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The loss as `forward` gives it, and how many labels are predicted; no gradients."""
+        decoder = self.bert_mlm.cls.predictions.decoder
+        hidden = self.before_decoder(input_ids, attention_mask, positions, position_ids)
+        return scores(hidden, decoder.weight, decoder.bias, labels)
+
+    def before_decoder(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None,
+        positions: torch.Tensor,
+        position_ids: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """What the decoder makes logits of (masked, width).
 
         ``attention_mask`` is as the library's models take it; one of four dimensions, which they
         take as it is, costs no look at its values, for which a GPU would have to be waited for.
@@ -83,10 +116,5 @@ class MaskedLanguageModel(nn.Module):
             input_ids, attention_mask=attention_mask, position_ids=position_ids
         ).last_hidden_state
         chosen = hidden.reshape(-1, hidden.shape[-1]).index_select(0, positions)
-        logits: torch.Tensor = self.bert_mlm.cls(chosen)
-        return logits
-
-
-def masked_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Sum of the cross-entropies (nats) over the masked positions."""
-    return F.cross_entropy(logits.float(), labels, reduction="sum")
+        transformed: torch.Tensor = self.bert_mlm.cls.predictions.transform(chosen)
+        return transformed

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from kobert_kit.pretrain.batches import BatchMaker, MaskedBatch
-from kobert_kit.pretrain.model import masked_loss
+from kobert_kit.pretrain.model import MaskedLanguageModel
 from kobert_kit.pretrain.packing import epoch_order
 from kobert_kit.pretrain.sequences import Sequences
 
@@ -63,18 +63,32 @@ class MaskedLanguageModelling:
         return self.batches.make(self.phases[number].sequences, keys)
 
     def loss(self, model: nn.Module, batch: MaskedBatch) -> torch.Tensor:
-        return masked_loss(_logits(model, batch), batch.labels)
+        loss: torch.Tensor = model(
+            batch.input_ids,
+            batch.attention_mask,
+            batch.positions,
+            batch.position_ids,
+            batch.labels,
+        )
+        return loss
 
     def evaluate(self, model: nn.Module) -> dict[str, float]:
         """Loss (nats a masked token) and accuracy on held-out documents with fixed masks."""
         if not self.evaluation_batches:
             return {}
+        assert isinstance(model, MaskedLanguageModel)
         device = next(model.parameters()).device
         loss = correct = 0.0
         for batch in (batch.to(device) for batch in self.evaluation_batches):
-            logits = _logits(model, batch)
-            loss += masked_loss(logits, batch.labels).item()
-            correct += int((logits.argmax(-1) == batch.labels).sum())
+            found = model.score(
+                batch.input_ids,
+                batch.attention_mask,
+                batch.positions,
+                batch.position_ids,
+                batch.labels,
+            )
+            loss += found[0].item()
+            correct += found[1].item()
         count = max(1, sum(batch.weight for batch in self.evaluation_batches))
         return {"evaluation_loss": loss / count, "evaluation_accuracy": correct / count}
 
@@ -86,10 +100,3 @@ class MaskedLanguageModelling:
     def _new_order(self, phase: int, epoch: int) -> Array:
         sequences, size = self.phases[phase].sequences, self.phases[phase].batch_size
         return epoch_order(sequences.lengths, size, self.seed, epoch)
-
-
-def _logits(model: nn.Module, batch: MaskedBatch) -> torch.Tensor:
-    logits: torch.Tensor = model(
-        batch.input_ids, batch.attention_mask, batch.positions, batch.position_ids
-    )
-    return logits

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from kobert_kit.pretrain.flops import Product, forward_flops, step_flops, weight_products
-from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
+from kobert_kit.pretrain.model import MaskedLanguageModel, new_model
 from kobert_kit.pretrain.presets import PRESETS, Preset
 
 TINY = Preset(3, 32, 2, 24, 4, 1e-3, 0.1, 0.0)
@@ -38,7 +39,7 @@ def test_what_pytorch_counts(backward: bool):
     with FlopCounterMode(display=False) as counter:
         logits = model(torch.randint(5, VOCABULARY, shape), None, torch.arange(MASKED))
         if backward:
-            masked_loss(logits, torch.arange(MASKED)).backward()
+            F.cross_entropy(logits, torch.arange(MASKED)).backward()
     formula = step_flops if backward else forward_flops
     expected = formula(TINY, VOCABULARY, *shape, MASKED)
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.01)

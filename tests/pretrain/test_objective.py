@@ -12,7 +12,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from kobert_kit.pretrain.batches import BatchMaker, SpecialIds
 from kobert_kit.pretrain.masking import MaskSettings, mask_words
-from kobert_kit.pretrain.model import MaskedLanguageModel, masked_loss, new_model
+from kobert_kit.pretrain.model import MaskedLanguageModel, new_model
 from kobert_kit.pretrain.objective import MaskedLanguageModelling, Phase
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, Shard
 from kobert_kit.pretrain.presets import Preset
@@ -116,12 +116,11 @@ def test_loss_is_that_of_the_whole_head_at_the_masked_positions():
     objective = make_objective()
     model = new_model(PRESET, VOCABULARY, PAD, np.ones(VOCABULARY), seed=0).eval()
     batch = objective.batch(0, 0, 1, 0.0)
-    logits = MaskedLanguageModel(model)(batch.input_ids, batch.attention_mask, batch.positions)
     labels = torch.full_like(batch.input_ids, -100)
     labels.view(-1)[batch.positions] = batch.labels
     with torch.inference_mode():
         reference = model(batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
-        ours = masked_loss(logits, batch.labels) / batch.weight
+        ours = objective.loss(MaskedLanguageModel(model), batch) / batch.weight
     assert ours.item() == pytest.approx(reference.item(), abs=1e-5)
 
 
