@@ -91,8 +91,11 @@ def test_words_are_masked_whole_and_the_rest_is_left():
 
 def test_twice_as_many_of_the_same_products_are_as_fast():
     """The rate is one of the products, whatever their number: the counts weigh, no more."""
-    rates = [
-        product_rate([Product(256, 256, 256, count)], CPU, torch.float32, 0.05)
+    rates = [  # the best of some tries, since other processes may take the cores for a while
+        max(
+            product_rate([Product(256, 256, 256, count)], CPU, torch.float32, 0.02)
+            for _ in range(10)
+        )
         for count in (1, 1000)
     ]
     assert 0.1 < rates[0] / rates[1] < 10
