@@ -16,7 +16,9 @@ import shutil
 import tempfile
 import time
 from collections import Counter
+from heapq import nlargest
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 
 from kobert_kit.corpus.documents import Document, ReadReport
@@ -24,9 +26,9 @@ from kobert_kit.corpus.files import find_files
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.morphology.kiwi import analyser
-from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.tokenizer.build import BuildSettings, build_vocab
+from kobert_kit.tokenizer.build import MOST_RUNS, BuildSettings, build_vocab
+from kobert_kit.tokenizer.context import split_text
 from kobert_kit.tokenizer.folder import reserved_entries
 from kobert_kit.tokenizer.pieces import Cuts, PieceCounter
 from kobert_kit.tokenizer.wordpiece import train_wordpiece
@@ -78,19 +80,10 @@ def in_context(corpus: list[Path], held_out_share: float) -> Counter[tuple[str, 
 
 
 def analyse(documents: list[Document]) -> Counter[tuple[str, Cuts]]:
-    split = Splitter().split
+    splitter = Splitter()
     words: Counter[tuple[str, Cuts]] = Counter()
     for document in documents:
-        text = normalize_text(document.text)
-        first, cuts, last = -1, list[int](), 0
-        for piece in [*split(text), None]:
-            if piece is None or piece.starts_eojeol:
-                if first >= 0:
-                    words[text[first:last], tuple(cuts)] += 1
-                first, cuts = (piece.start if piece else -1), []
-            else:
-                cuts.append(piece.start - first)
-            last = piece.end if piece else last
+        words.update(split_text(splitter, document.text))
     return words
 
 
@@ -107,7 +100,7 @@ def vocabulary_of(
     room = settings.vocab_size - len(reserved)
     trained = train_wordpiece(
         counter.counts,
-        dict(counter.runs.most_common(300_000)),
+        dict(nlargest(MOST_RUNS, counter.runs.items(), key=itemgetter(1))),
         alphabet,
         room,
         settings.min_frequency,

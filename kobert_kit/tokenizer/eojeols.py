@@ -6,7 +6,6 @@ that continues an eojeol is looked up with ``##``.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +22,7 @@ from kobert_kit.tokenizer.wordpiece import LongestMatch
 
 MAX_MET = 1_000_000  # eojeols, about 250 MB
 MAX_MET_CHARS = 64  # nobody meets a longer one twice
+MAX_SHARED = 1_000_000  # tokens; of characters there are few more
 MAX_PIECES = 500_000
 
 
@@ -69,11 +69,11 @@ class EojeolTokens:
         self._known_run = known_run(self._joined)
         self._split = Splitter(settings).split_eojeol
         self._piece = lru_cache(MAX_PIECES)(self._match_piece)
-        # Token objects are few and shared; an eojeol has their numbers in an array, which unlike
-        # lists and tuples costs the garbage collector nothing.
-        self._shared: list[Token] = []
-        self._numbers: dict[_Place, int] = {}
-        self._met: dict[str, array[int]] = {}
+        # Token objects are few and shared. Each has a character, and an eojeol is kept with the
+        # string of its tokens': the garbage collector would visit lists, tuples and arrays.
+        self._shared: dict[str, Token] = {}
+        self._characters: dict[_Place, str] = {}
+        self._met: dict[str, str] = {}
 
     def pre_tokenize(self, text: Any) -> None:
         """Called by the library with a normalised ``tokenizers.PreTokenizedString``."""
@@ -94,24 +94,23 @@ class EojeolTokens:
         """The tokens of a normalised eojeol; offsets are bytes of it in UTF-8."""
         if len(eojeol) > MAX_MET_CHARS:
             return [_token(place) for place in self._places(eojeol)]
-        numbers = self._met.get(eojeol)
-        if numbers is None:
-            numbers = self._meet(eojeol)
-        return list(map(self._shared.__getitem__, numbers))
+        met = self._met.get(eojeol)
+        if met is None:
+            met = self._meet(eojeol)
+        return list(map(self._shared.__getitem__, met))
 
-    def _meet(self, eojeol: str) -> array[int]:
-        if len(self._met) >= MAX_MET:
-            self._met, self._numbers, self._shared = {}, {}, []
-        numbers = array("L", map(self._number, self._places(eojeol)))
-        self._met[eojeol] = numbers
-        return numbers
+    def _meet(self, eojeol: str) -> str:
+        if len(self._met) >= MAX_MET or len(self._shared) >= MAX_SHARED:
+            self._met, self._characters, self._shared = {}, {}, {}
+        met = self._met[eojeol] = "".join(map(self._character, self._places(eojeol)))
+        return met
 
-    def _number(self, place: _Place) -> int:
-        number = self._numbers.get(place)
-        if number is None:
-            number = self._numbers[place] = len(self._shared)
-            self._shared.append(_token(place))
-        return number
+    def _character(self, place: _Place) -> str:
+        character = self._characters.get(place)
+        if character is None:
+            character = self._characters[place] = chr(len(self._shared))
+            self._shared[character] = _token(place)
+        return character
 
     def _places(self, eojeol: str) -> Iterator[_Place]:
         start = 0

@@ -22,6 +22,7 @@ from real_text import cases, corpus_lines
 import kobert_kit
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.tokenizer import eojeols
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.exact import cleaned
 from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
@@ -355,3 +356,13 @@ def test_long_runs(either: Any) -> None:
     text = "보통" * 20_000
     tokens, offsets = encoded(either, text)
     assert_lossless(text, tokens, offsets)
+
+
+@pytest.mark.parametrize("limit", ["MAX_MET", "MAX_SHARED", "MAX_MET_CHARS"])
+def test_forgetting_changes_nothing(
+    always: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    lines = sentences()[:40]
+    expected = kobert_kit.load_tokenizer(always)(lines)["input_ids"]
+    monkeypatch.setattr(eojeols, limit, 3)
+    assert kobert_kit.load_tokenizer(always)(lines)["input_ids"] == expected
