@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -134,9 +135,11 @@ def test_everything_held_out(tmp_path: Path) -> None:
 def test_a_stopped_build_is_unfinished_and_can_be_rerun(
     corpus: Path, folder: Path, tmp_path: Path
 ) -> None:
-    output = tmp_path / "out"
+    output, large = tmp_path / "out", tmp_path / "large.txt"
+    syllables = [chr(code) for code in range(ord("가"), ord("힣"), 300)]
+    large.write_text("\n".join(map("".join, permutations(syllables, 3))), encoding="utf-8")
     process = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(corpus), str(output), "2"],
+        [sys.executable, "-c", RUN, str(large), str(output), "2"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -144,7 +147,7 @@ def test_a_stopped_build_is_unfinished_and_can_be_rerun(
     deadline = time.monotonic() + 30
     while not (output / ".tokenizer.unfinished").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    time.sleep(0.5)  # into the analysis: Kiwi alone takes a second to load
+    time.sleep(0.5)  # into the analysis, which takes longer than that
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode != 0 and "KeyboardInterrupt" in errors
