@@ -143,6 +143,8 @@ def test_a_stopped_build_is_unfinished_and_can_be_rerun(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # Ignored in what a shell runs in the background, and inherited so.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 30
     while not (output / ".tokenizer.unfinished").exists() and time.monotonic() < deadline:
