@@ -24,7 +24,6 @@ from torch import nn
 
 from kobert_kit.console import progress
 from kobert_kit.errors import Stopped, TrainingError
-from kobert_kit.training.allocator import give_back_large_blocks
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.linear import use_fast_products
@@ -114,8 +113,6 @@ class _Run:
         require_whole_models(self.accelerator)
         self.device = self.accelerator.device
         use_fast_products(model)
-        if self.device.type == "cpu":
-            give_back_large_blocks()
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),
             lr=settings.learning_rate,
