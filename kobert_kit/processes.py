@@ -8,15 +8,28 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+from typing import Any, TypeVar
 
 from kobert_kit.errors import DataError
 
+Task = TypeVar("Task")
+
 # Of processes that analyse. Forking is not safe on macOS, and not there on Windows.
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
+
+
+def ahead(tasks: Iterable[Task], count: int) -> Iterator[Task]:
+    """Pass ``tasks`` on in order, begun ``count`` at a time: workers stay busy, memory flat."""
+    waiting: deque[Task] = deque()
+    for task in tasks:
+        waiting.append(task)
+        if len(waiting) > count:
+            yield waiting.popleft()
+    yield from waiting
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.pretrain.encoder import encode_chunk, start_worker
 from kobert_kit.pretrain.prepared import Shard, check_source, shard_path, write_shard
-from kobert_kit.processes import worker_pool
+from kobert_kit.processes import ahead, worker_pool
 
 CHUNK_CHARACTERS = 500_000  # what a worker encodes at a time
 SHARD_CHUNKS = 20  # ten million characters a shard, about ten megabytes on disk
@@ -76,8 +75,8 @@ def encode_corpus(
         progress(total_bytes(files), "encode", "B", unit_scale=True) as bar,
         worker_pool(settings.workers, "spawn", start_worker, *arguments) as pool,
     ):
-
-        def work() -> Iterator[_Task]:
+        # Number of the shard, bytes read so far, the result.
+        def work() -> Iterator[tuple[int, int, Future[Shard]]]:
             nonlocal chunks
             for chunk in _chunks(read_documents(files, report, advance)):
                 number = chunks // SHARD_CHUNKS
@@ -85,7 +84,7 @@ def encode_corpus(
                 if is_wanted(number):
                     yield number, bytes_read, pool.submit(encode_chunk, chunk)
 
-        for number, tasks in groupby(_ahead(work(), 3 * settings.workers), itemgetter(0)):
+        for number, tasks in groupby(ahead(work(), 3 * settings.workers), itemgetter(0)):
             parts = []
             for _, position, future in tasks:
                 parts.append(future.result())
@@ -93,19 +92,6 @@ def encode_corpus(
             write_shard(shard_path(folder, number), _join(parts), source)
         bar.update(bytes_read - bar.n)
     return Encoded(report, -(-chunks // SHARD_CHUNKS))
-
-
-_Task = tuple[int, int, "Future[Shard]"]  # number of the shard, bytes read so far, the result
-
-
-def _ahead(tasks: Iterator[_Task], count: int) -> Iterator[_Task]:
-    """Pass ``tasks`` on in order, begun ``count`` at a time: workers stay busy, memory flat."""
-    waiting: deque[_Task] = deque()
-    for task in tasks:
-        waiting.append(task)
-        if len(waiting) > count:
-            yield waiting.popleft()
-    yield from waiting
 
 
 def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -6,8 +6,7 @@ alone gets the same boundaries as in its context nearly always.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from math import ceil
@@ -16,7 +15,7 @@ from typing import NamedTuple
 from kobert_kit.console import progress
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.processes import START_METHOD, worker_pool
+from kobert_kit.processes import START_METHOD, ahead, worker_pool
 from kobert_kit.tokenizer.pieces import Cuts
 from kobert_kit.tokenizer.relatives import Relatives
 
@@ -76,7 +75,8 @@ def _analyse(
     pool: ProcessPoolExecutor, eojeols: Sequence[str], name: str, guess: Guess
 ) -> Iterator[tuple[str, Cuts]]:
     with progress(len(eojeols), name, "eojeol", unit_scale=True) as bar:
-        for chunk in _in_turn(_submit(pool, part, guess) for part in _parts(eojeols)):
+        chunks = (_submit(pool, part, guess) for part in _parts(eojeols))
+        for chunk in ahead(chunks, CHUNKS_AHEAD):
             yield from chunk.cuts()
             bar.update(len(chunk.eojeols))
 
@@ -91,16 +91,6 @@ def _submit(pool: ProcessPoolExecutor, eojeols: Sequence[str], guess: Guess) -> 
     guesses = [guess(eojeol) for eojeol in eojeols]
     asked = [eojeol for eojeol, cuts in zip(eojeols, guesses, strict=True) if cuts is None]
     return _Chunk(list(eojeols), guesses, pool.submit(_analyse_chunk, asked))
-
-
-def _in_turn(chunks: Iterable[_Chunk]) -> Iterator[_Chunk]:
-    """The chunks in their order, some of them submitted in advance."""
-    waiting: deque[_Chunk] = deque()
-    for chunk in chunks:
-        waiting.append(chunk)
-        if len(waiting) > CHUNKS_AHEAD:
-            yield waiting.popleft()
-    yield from waiting
 
 
 def _pool(settings: KiwiSettings, workers: int) -> AbstractContextManager[ProcessPoolExecutor]:

@@ -20,7 +20,7 @@ from kobert_kit.tokenizer.folder import is_reserved
 from kobert_kit.tokenizer.pieces import PREFIX, known_run
 from kobert_kit.tokenizer.wordpiece import LongestMatch
 
-MAX_MET = 1_000_000  # eojeols, about 250 MB
+MAX_MET = 1_000_000  # eojeols
 MAX_MET_CHARS = 64  # nobody meets a longer one twice
 MAX_SHARED = 1_000_000  # tokens; of characters there are few more
 MAX_PIECES = 500_000
