@@ -6,7 +6,6 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,9 +16,6 @@ from typing import Any, TypeVar
 from kobert_kit.errors import DataError
 
 Task = TypeVar("Task")
-
-# Of processes that analyse. Forking is not safe on macOS, and not there on Windows.
-START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 
 def ahead(tasks: Iterable[Task], count: int) -> Iterator[Task]:

@@ -80,12 +80,12 @@ def extend_vocab(
     """
     from kobert_kit.pretrain.extend import ExtendSettings
     from kobert_kit.pretrain.extend import extend_vocab as run
-    from kobert_kit.tokenizer.counting import describe_left_out
+    from kobert_kit.tokenizer.counting import describe_forgotten
 
     settings = ExtendSettings(tokens, held_out_share, min_frequency)
     report = run(corpus, model, output, settings, workers=workers, say=click.echo)
     if report.forgotten:
-        click.echo(describe_left_out(report.forgotten))
+        click.echo(describe_forgotten(report.forgotten))
     added = len(report.added)
     if added < tokens:
         click.echo(f"the text yields only {added:,} of the {tokens:,} entries")

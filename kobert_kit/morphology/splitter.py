@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kobert_kit.morphology.kiwi import KiwiSettings, analyser
 from kobert_kit.morphology.known import known_cuts
-from kobert_kit.morphology.normalize import normalize
+from kobert_kit.morphology.normalize import normalize, normalize_text
 
 # Kiwi takes quadratic time on a run of one class of characters, and a run without a space that is
 # longer than any word is an address, a key or damage.
@@ -88,6 +88,21 @@ class Splitter:
                     tags.append(morphemes.popleft().tag)
                 pieces.append(Piece(starts[left], ends[right - 1], left == first, "+".join(tags)))
         return pieces
+
+    def split_text(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
+        """The eojeols of ``text`` in order, normalised, each with its inner cuts in this context.
+
+        두 건의 일 -> (두, ()), (건의, (1,)), (일, ()), where 건의 alone is one word.
+        """
+        plain = normalize_text(text)
+        pieces = self.split(plain)
+        firsts = [number for number, piece in enumerate(pieces) if piece.starts_eojeol]
+        eojeols = []
+        for first, after in pairwise([*firsts, len(pieces)]):
+            start, end = pieces[first].start, pieces[after - 1].end
+            cuts = tuple(piece.start - start for piece in pieces[first + 1 : after])
+            eojeols.append((plain[start:end], cuts))
+        return eojeols
 
     def split_eojeol(self, eojeol: str) -> tuple[int, ...]:
         """Where the surface morphemes of one normalised eojeol, analysed alone, meet.

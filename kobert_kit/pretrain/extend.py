@@ -14,6 +14,7 @@ from kobert_kit.corpus.documents import ReadReport
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
+from kobert_kit.morphology.workers import splitting
 from kobert_kit.pretrain.initial import Initial, load_initial
 from kobert_kit.pretrain.recorded import EXTEND
 from kobert_kit.pretrain.rows import start_rows
@@ -26,7 +27,7 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tokenizer.analysis import analyse_eojeols
+from kobert_kit.tokenizer.analysis import Analysis
 from kobert_kit.tokenizer.counting import EojeolCounts, read_counts
 from kobert_kit.tokenizer.entries import Places, free_slots, place_entries, write_extended
 from kobert_kit.tokenizer.extension import Candidate, CountedEojeol, choose_entries
@@ -107,7 +108,7 @@ def extend_vocab(
         initial.model.save_pretrained(output)
     report = ExtendReport(
         reading=reading,
-        forgotten=counts.left_out,
+        forgotten=counts.forgotten,
         added=places,
         slots=len(set(places.values()) & set(free_slots(initial.tokenizer))),
         vocab_size=extended.native.get_vocab_size(),
@@ -122,12 +123,12 @@ def extend_vocab(
 def _choose(
     initial: Initial, counts: EojeolCounts, settings: ExtendSettings, workers: int
 ) -> list[Candidate]:
-    eojeols = counts.commoner()
-    kiwi = initial.tokenizer.kiwi or KiwiSettings()
-    analysed = [
-        CountedEojeol(eojeol, cuts, eojeols[eojeol])
-        for eojeol, cuts in analyse_eojeols(list(eojeols), kiwi, workers)
-    ]
+    eojeols = counts.train
+    with splitting(initial.tokenizer.kiwi or KiwiSettings(), workers) as pool:
+        analysed = [
+            CountedEojeol(eojeol, cuts, eojeols[eojeol])
+            for eojeol, cuts in Analysis(pool).finish(eojeols)
+        ]
     return choose_entries(initial.tokenizer, analysed, settings.tokens, settings.min_frequency)
 
 

@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from heapq import nlargest
 from pathlib import Path
 
+from kobert_kit.collector import collector_paused
 from kobert_kit.corpus.documents import ReadReport
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import UsageError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES, KiwiSettings
+from kobert_kit.morphology.workers import splitting
 from kobert_kit.records import (
     Record,
     claim_output,
@@ -21,9 +23,9 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tokenizer.analysis import analyse_eojeols, analyse_with_relatives
+from kobert_kit.tokenizer.analysis import Analysis
 from kobert_kit.tokenizer.context import DocumentSample, known_eojeols
-from kobert_kit.tokenizer.counting import EojeolCounts, read_counts
+from kobert_kit.tokenizer.counting import read_counts
 from kobert_kit.tokenizer.folder import (
     SPECIAL_TOKENS,
     make_tokenizer,
@@ -85,6 +87,7 @@ class BuildReport:
     seconds: float
 
 
+@collector_paused()
 def build_vocab(
     paths: Sequence[Path],
     output: Path,
@@ -109,17 +112,17 @@ def build_vocab(
         claim_output(output, STAGE)
         sample = DocumentSample(settings.held_out_share)
         watch = sample.watch if settings.mode == "always" else iter
-        reading, counts = read_counts(files, settings.held_out_share, watch)
-        say(reading.summary())
-        alphabet = _alphabet(counts.train, settings)
-        if counts.are_enough:
-            say("eojeols that occur once are cut as commoner ones with the same parts, if any")
-        workers = workers or os.cpu_count() or 1
-        pieces = _count_pieces(counts, alphabet.joined, settings.kiwi, workers)
         kiwi = settings.kiwi
-        if settings.mode == "always":
-            known = known_eojeols(counts.train, sample.texts(), kiwi, workers)
-            kiwi = replace(kiwi, known_eojeols=known)
+        with splitting(kiwi, workers or os.cpu_count() or 1) as pool:
+            analysis = Analysis(pool)
+            share = settings.held_out_share
+            reading, counts = read_counts(files, share, watch, analysis.begin)
+            say(reading.summary())
+            alphabet = _alphabet(counts.train, settings)
+            pieces = _count_pieces(analysis, counts.train, alphabet)
+            if settings.mode == "always":
+                known = known_eojeols(pool, counts.train, sample.texts())
+                kiwi = replace(kiwi, known_eojeols=known)
     room = settings.vocab_size - _reserved(settings)
     entries = train_wordpiece(
         pieces.counts, pieces.runs, alphabet.entries(), room, settings.min_frequency
@@ -158,16 +161,11 @@ def _reserved(settings: BuildSettings) -> int:
 
 
 def _count_pieces(
-    counts: EojeolCounts, joined: Sequence[str], kiwi: KiwiSettings, workers: int
+    analysis: Analysis, eojeols: Mapping[str, int], alphabet: Alphabet
 ) -> PieceCounter:
-    eojeols = counts.train
     frequent = nlargest(MOST_RUNS, eojeols, key=eojeols.__getitem__)
-    counter = PieceCounter(joined, set(frequent))
-    if counts.are_enough:
-        analysed = analyse_with_relatives(eojeols, kiwi, workers)
-    else:
-        analysed = analyse_eojeols(list(eojeols), kiwi, workers)
-    for eojeol, cuts in analysed:
+    counter = PieceCounter(alphabet.joined, set(frequent))
+    for eojeol, cuts in analysis.finish(eojeols):
         counter.add(eojeol, cuts, eojeols[eojeol])
     return counter
 

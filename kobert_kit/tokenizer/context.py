@@ -10,18 +10,15 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import pairwise
 
 from kobert_kit.console import progress
 from kobert_kit.corpus.documents import Document
 from kobert_kit.corpus.holdout import held_out_draw
-from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.known import as_known
-from kobert_kit.morphology.normalize import normalize_text
-from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.processes import START_METHOD, worker_pool
+from kobert_kit.morphology.workers import split_text
 from kobert_kit.tokenizer.analysis import analyse_eojeols
 from kobert_kit.tokenizer.pieces import Cuts
 
@@ -70,20 +67,17 @@ class DocumentSample:
 
 
 def known_eojeols(
-    counts: Mapping[str, int], texts: Sequence[str], settings: KiwiSettings, workers: int
+    pool: ProcessPoolExecutor, counts: Mapping[str, int], texts: Sequence[str]
 ) -> str:
     """The commonest of ``counts`` as `kobert_kit.morphology.known` has them.
 
     Each is cut as in most of its places in ``texts``; where there are too few of them, or no
-    majority, as it is alone.
-
-    Raises:
-        DataError: a worker process died, most likely because memory ran out.
+    majority, as it is alone. ``pool`` is one of `splitting`.
     """
-    in_context = majorities(split_in_context(texts, settings, workers))
+    in_context = majorities(split_in_context(pool, texts))
     chosen = commonest(counts)
     others = [eojeol for eojeol in chosen if eojeol not in in_context]
-    cuts = in_context | dict(analyse_eojeols(others, settings, workers))
+    cuts = in_context | dict(analyse_eojeols(pool, others))
     return as_known((eojeol, cuts[eojeol]) for eojeol in chosen)
 
 
@@ -105,44 +99,11 @@ def majorities(splits: Mapping[Split, int]) -> dict[str, Cuts]:
     }
 
 
-def split_in_context(texts: Sequence[str], settings: KiwiSettings, workers: int) -> Counter[Split]:
-    """How often each eojeol of ``texts`` (normalised) is cut where.
-
-    Raises:
-        DataError: a worker process died, most likely because memory ran out.
-    """
+def split_in_context(pool: ProcessPoolExecutor, texts: Sequence[str]) -> Counter[Split]:
+    """How often each eojeol of ``texts`` (normalised) is cut where; ``pool`` is of `splitting`."""
     found: Counter[Split] = Counter()
-    with (
-        worker_pool(workers, START_METHOD, _start_worker, settings) as pool,
-        progress(sum(map(len, texts)), "analyse in context", "char", unit_scale=True) as bar,
-    ):
-        for text, splits in zip(texts, pool.map(_split_text, texts), strict=True):
+    with progress(sum(map(len, texts)), "analyse in context", "char", unit_scale=True) as bar:
+        for text, splits in zip(texts, pool.map(split_text, texts), strict=True):
             found.update(splits)
             bar.update(len(text))
     return found
-
-
-def split_text(splitter: Splitter, text: str) -> list[Split]:
-    """The eojeols of ``text``, normalised, in order, each with its cuts in this context."""
-    plain = normalize_text(text)
-    pieces = splitter.split(plain)
-    firsts = [number for number, piece in enumerate(pieces) if piece.starts_eojeol]
-    splits = []
-    for first, after in pairwise([*firsts, len(pieces)]):
-        eojeol = pieces[first:after]
-        start = eojeol[0].start
-        cuts = tuple(piece.start - start for piece in eojeol[1:])
-        splits.append((plain[start : eojeol[-1].end], cuts))
-    return splits
-
-
-_splitter: Splitter
-
-
-def _start_worker(settings: KiwiSettings) -> None:
-    global _splitter
-    _splitter = Splitter(settings)
-
-
-def _split_text(text: str) -> list[Split]:
-    return split_text(_splitter, text)

@@ -138,10 +138,10 @@ class EojeolTokens:
 
     def _match_piece(self, piece: str, continues: bool) -> tuple[_Entry, ...]:
         entries = []
-        for start, end in self._match.spans(piece, continues):
-            text = piece[start:end]
-            entry = PREFIX + text if start or continues else text
-            entries.append((entry, self._vocabulary[entry], len(text.encode())))
+        start = 0
+        for end, entry in self._match.entries(piece, continues):
+            entries.append((entry, self._vocabulary[entry], len(piece[start:end].encode())))
+            start = end
         return tuple(entries)
 
     def _isolated(self, char: str) -> _Entry:

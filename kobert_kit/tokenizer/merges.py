@@ -39,7 +39,10 @@ def merges(pieces: Mapping[str, int], min_frequency: int) -> Iterator[str]:
         string = pair[0] + pair[1].removeprefix(PREFIX)
         changes: defaultdict[Pair, int] = defaultdict(int)
         for index in where.pop(pair):
-            old, new = words[index], _merge(words[index], pair, string)
+            old = words[index]
+            if len(old) < 2:
+                continue
+            new = _merge(old, pair, string)
             if len(new) == len(old):
                 continue  # an earlier merge has taken the pair from this word, or this one before
             words[index], count = new, counts[index]

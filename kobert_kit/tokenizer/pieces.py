@@ -62,10 +62,7 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> A
     ``coverage`` (0 to 1) is, or until they take ``most`` entries and MIN_COVERAGE is reached; ties
     by code point.
     """
-    counts: Counter[str] = Counter()
-    for eojeol, count in eojeols.items():
-        for char in eojeol:
-            counts[char] += count
+    counts = _count_chars(eojeols)
     total = counts.total()
     needed = min(coverage, MIN_COVERAGE) * total
     joined, alone = set(COMMON_PUNCTUATION + DIGITS_AND_LETTERS + JAMO), list[str]()
@@ -81,6 +78,17 @@ def choose_alphabet(eojeols: Mapping[str, int], coverage: float, most: int) -> A
             alone.append(char)
         covered -= negative
     return Alphabet(sorted(joined), sorted(alone))
+
+
+def _count_chars(eojeols: Mapping[str, int]) -> Counter[str]:
+    by_count: defaultdict[int, list[str]] = defaultdict(list)
+    for eojeol, count in eojeols.items():
+        by_count[count].append(eojeol)
+    counts: Counter[str] = Counter()
+    for count, group in by_count.items():
+        for char, times in Counter("".join(group)).items():  # counted in C
+            counts[char] += count * times
+    return counts
 
 
 def known_run(joined: Iterable[str]) -> re.Pattern[str]:
@@ -100,16 +108,16 @@ class PieceCounter:
     of the eojeols in ``frequent``.
     """
 
-    def __init__(self, joined: Iterable[str], frequent: Collection[str]) -> None:
+    def __init__(self, joined: Collection[str], frequent: Collection[str]) -> None:
         self._run = known_run(joined)
+        self._inside = frozenset(joined) - {"#"}
         self._frequent = frequent
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.runs: defaultdict[Run, int] = defaultdict(int)
 
     def add(self, eojeol: str, cuts: Cuts, count: int) -> None:
         """Count the parts of ``eojeol``, which occurs ``count`` times and is cut at ``cuts``."""
-        run = self._run.match(eojeol)
-        if run and run.end() == len(eojeol):  # nearly always
+        if self._inside.issuperset(eojeol):  # nearly always, and much faster
             self._add_run(eojeol, cuts, count, eojeol in self._frequent)
             return
         for run in self._run.finditer(eojeol):

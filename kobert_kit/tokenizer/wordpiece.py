@@ -9,7 +9,7 @@ Exact counts and ties broken by the strings themselves make it the same on every
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import islice
 
@@ -83,23 +83,27 @@ class LongestMatch:
     """WordPiece's choice of entries: always the longest that fits (Wu et al. 2016)."""
 
     def __init__(self, vocabulary: Collection[str]) -> None:
-        self._heads = {entry for entry in vocabulary if not entry.startswith(PREFIX)}
-        self._tails = {entry[len(PREFIX) :] for entry in vocabulary if entry.startswith(PREFIX)}
+        self._heads = {entry: entry for entry in vocabulary if not entry.startswith(PREFIX)}
+        self._tails = {
+            entry[len(PREFIX) :]: entry for entry in vocabulary if entry.startswith(PREFIX)
+        }
         self._longest = max(map(len, vocabulary), default=0)
 
-    def spans(self, text: str, continues: bool = False) -> Iterator[tuple[int, int]]:
-        """The spans of the entries in ``text``, all of whose characters are entries in both forms.
+    def entries(self, text: str, continues: bool = False) -> list[tuple[int, str]]:
+        """Where each entry of ``text`` ends, and the entry; characters are entries in both forms.
 
         ``continues`` says that ``text`` continues an eojeol.
         """
-        entries = self._tails if continues else self._heads
-        start, length = 0, len(text)
+        found = []
+        known = self._tails if continues else self._heads
+        start, length, longest = 0, len(text), self._longest
         while start < length:
-            end = min(length, start + self._longest)
-            while text[start:end] not in entries:
+            end = start + longest if start + longest < length else length
+            while (entry := known.get(text[start:end])) is None:
                 end -= 1
-            yield start, end
-            start, entries = end, self._tails
+            found.append((end, entry))
+            start, known = end, self._tails
+        return found
 
 
 class Uses:
@@ -154,15 +158,17 @@ class Uses:
         return changed
 
     def _count(self, numbers: Iterable[int], match: LongestMatch, sign: int) -> None:
+        texts, users, counts, across = self._texts, self._users, self.counts, self.across
         for number in numbers:
-            text, cuts, count = self._texts[number]
+            text, cuts, count = texts[number]
             continues = text.startswith(PREFIX)
-            form = text.removeprefix(PREFIX)
-            for start, end in match.spans(form, continues):
-                entry = (PREFIX if start or continues else "") + form[start:end]
+            form = text[len(PREFIX) :] if continues else text
+            start = 0
+            for end, entry in match.entries(form, continues):
                 if sign > 0:
-                    self._users[entry].append(number)
+                    users[entry].append(number)
                 if end - start > 1:
-                    self.counts[entry] += sign * count
+                    counts[entry] += sign * count
                     if cuts and any(start < cut < end for cut in cuts):
-                        self.across[entry] += sign * count
+                        across[entry] += sign * count
+                start = end

@@ -19,7 +19,8 @@ from kobert_kit.corpus.documents import Document
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.tokenizer.analysis import analyse_eojeols, analyse_with_relatives
+from kobert_kit.morphology.workers import splitting
+from kobert_kit.tokenizer.analysis import Analysis, analyse_eojeols
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.counting import count_eojeols
 
@@ -28,10 +29,10 @@ ARTEFACT = ["vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tok
 RUN = """
 import sys
 from pathlib import Path
-from kobert_kit.tokenizer import counting
+from kobert_kit.tokenizer import analysis
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 settings = BuildSettings(470, held_out_share=0.1)
-counting.ENOUGH_EOJEOLS = int((sys.argv[4:] or [counting.ENOUGH_EOJEOLS])[0])
+analysis.ENOUGH_EOJEOLS = int((sys.argv[4:] or [analysis.ENOUGH_EOJEOLS])[0])
 build_vocab([Path(sys.argv[1])], Path(sys.argv[2]), settings, workers=int(sys.argv[3]))
 print([name for name in ("torch", "transformers", "datasets") if name in sys.modules])
 """
@@ -64,34 +65,52 @@ def test_the_same_bytes_where_not_all_is_analysed(corpus: Path, tmp_path: Path) 
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
 
 
-def test_of_many_eojeols_those_that_occur_once_follow_their_relatives(
+def test_of_many_eojeols_rare_ones_follow_their_relatives(
     corpus: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kobert_kit.tokenizer.counting.ENOUGH_EOJEOLS", 10)
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.ENOUGH_EOJEOLS", 10)
     monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNK_EOJEOLS", 7)
     monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNKS_AHEAD", 3)
-    lines: list[str] = []
     settings = BuildSettings(470, held_out_share=0.1)
-    report = build_vocab([corpus], tmp_path / "out", settings, workers=2, say=lines.append)
-    assert "occur once are cut as commoner ones" in "".join(lines)
-    assert report.forgotten == 0  # nothing is left out
-    entries, analysed = (
-        set((path / "vocab.txt").read_text(encoding="utf-8").splitlines())
-        for path in (tmp_path / "out", folder)
-    )
-    assert len(entries & analysed) > 0.95 * len(analysed)
+    vocabularies = []
+    for workers in (1, 2):
+        report = build_vocab([corpus], tmp_path / f"{workers}", settings, workers=workers)
+        assert report.forgotten == 0  # nothing is left out
+        text = (tmp_path / f"{workers}" / "vocab.txt").read_text(encoding="utf-8")
+        vocabularies.append(set(text.splitlines()))
+    analysed = set((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
+    assert vocabularies[0] == vocabularies[1]
+    assert len(vocabularies[0] & analysed) > 0.95 * len(analysed)
 
 
 def test_every_eojeol_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.ENOUGH_EOJEOLS", 10)
     monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNK_EOJEOLS", 3)
-    eojeols = {"학교에": 5, "도서관에서는": 3, "학교에서는": 1, "먹었습니다.": 1, "보았습니다": 2}
+    eojeols = {"학교에": 5, "도서관에서는": 4, "학교에서는": 1, "먹었습니다.": 1, "보았습니다": 2}
     eojeols |= {f"{number}번째": 1 for number in range(20)}
     split = Splitter().split_eojeol
-    cuts = list(analyse_with_relatives(eojeols, KiwiSettings(), 2))
+    with splitting(KiwiSettings(), 2) as pool:
+        analysis = Analysis(pool)
+        analysis.begin({"학교에": 4, "먹었습니다.": 1, "잊힌": 9})
+        analysis.begin({"학교에": 5, "도서관에서는": 4, "먹었습니다.": 1, "잊힌": 9})
+        cuts = list(analysis.finish(eojeols))
+        everything = list(analyse_eojeols(pool, list(eojeols)))
     assert sorted(eojeol for eojeol, _ in cuts) == sorted(eojeols)
     assert dict(cuts) == {eojeol: split(eojeol) for eojeol in eojeols}
-    everything = list(analyse_eojeols(list(eojeols), KiwiSettings(), 2))
     assert sorted(everything) == sorted(cuts)
+
+
+def test_a_rare_eojeol_that_was_analysed_has_relatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.ENOUGH_EOJEOLS", 2)
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNK_EOJEOLS", 1)
+    monkeypatch.setattr("kobert_kit.tokenizer.analysis.CHUNKS_AHEAD", 0)
+    common = {"학교가": 9, "학교에서": 8}
+    found = []
+    with splitting(KiwiSettings(), 1) as pool:
+        for rare in (["전문가"], ["전문에서", "전문가"]):
+            found.append(dict(Analysis(pool).finish(common | dict.fromkeys(rare, 1))))
+    assert found[0]["전문가"] == ()  # as Kiwi has it
+    assert found[1]["전문가"] == found[1]["전문에서"] == (2,)
 
 
 def test_vocabulary_smaller_than_the_alphabet(corpus: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kobert_kit.corpus.documents import Document
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
+from kobert_kit.morphology.workers import splitting
 from kobert_kit.tokenizer import context
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 from kobert_kit.tokenizer.context import DocumentSample, known_eojeols, majorities, split_in_context
@@ -53,7 +54,8 @@ def test_a_long_document_gives_its_beginning(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_eojeols_in_context_are_those_of_the_text() -> None:
-    splits = split_in_context(TEXTS, KiwiSettings(), workers=1)
+    with splitting(KiwiSettings(), workers=1) as pool:
+        splits = split_in_context(pool, TEXTS)
     counts = Counter(eojeol for text in TEXTS for eojeol in EOJEOL.findall(text))
     found: Counter[str] = Counter()
     for (eojeol, _), count in splits.items():
@@ -73,7 +75,8 @@ def test_the_commonest_are_known_as_in_context_or_else_alone(
     monkeypatch.setattr(context, "MAX_KNOWN", 3)
     counts = {"학교에서": 5, "건의": 9, "하나뿐": 1, "책을": 5, "가": 99, "긴" * 65: 99}
     assert Splitter().split_eojeol("건의") == ()
-    known = known_eojeols(counts, TEXTS, KiwiSettings(), workers=1)
+    with splitting(KiwiSettings(), workers=1) as pool:
+        known = known_eojeols(pool, counts, TEXTS)
     assert known == "건 의\n책 을\n학교 에서\n"
 
 
