@@ -1,0 +1,36 @@
+"""KLUE's metrics on plain values, times 100.
+
+The official family reproduces the official baseline (KLUE-baseline, commit 8a03c94), quirks
+included, under the baseline's names. A conventional metric, whose name says what is different,
+stands beside each official one that is not what its name promises.
+
+| task | official | conventional |
+|---|---|---|
+| ynat | `ynat_macro_f1` | `ynat_macro_f1_all_7` |
+| nli | `klue_nli_acc` | the same |
+| sts | `klue_sts_pearsonr`, `klue_sts_f1` | the same |
+
+Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
+correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
+be scored: nothing at all, a prediction too few or too many, a label that is not in
+``label_order``; its docstring names what else it refuses.
+"""
+
+from __future__ import annotations
+
+from kobert_kit.tasks.metrics.classification import (
+    confusion_matrix,
+    klue_nli_acc,
+    ynat_macro_f1,
+    ynat_macro_f1_all_7,
+)
+from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr
+
+__all__ = [
+    "confusion_matrix",
+    "klue_nli_acc",
+    "klue_sts_f1",
+    "klue_sts_pearsonr",
+    "ynat_macro_f1",
+    "ynat_macro_f1_all_7",
+]
