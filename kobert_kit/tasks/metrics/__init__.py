@@ -9,6 +9,8 @@ stands beside each official one that is not what its name promises.
 | ynat | `ynat_macro_f1` | `ynat_macro_f1_all_7` |
 | nli | `klue_nli_acc` | the same |
 | sts | `klue_sts_pearsonr`, `klue_sts_f1` | the same |
+| ner | `klue_ner_entity_macro_f1` | `ner_entity_macro_f1_per_sentence` |
+| | `klue_ner_char_macro_f1` | `ner_char_macro_f1_without_o` |
 
 Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
 correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
@@ -24,13 +26,23 @@ from kobert_kit.tasks.metrics.classification import (
     ynat_macro_f1,
     ynat_macro_f1_all_7,
 )
+from kobert_kit.tasks.metrics.entities import (
+    klue_ner_char_macro_f1,
+    klue_ner_entity_macro_f1,
+    ner_char_macro_f1_without_o,
+    ner_entity_macro_f1_per_sentence,
+)
 from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr
 
 __all__ = [
     "confusion_matrix",
+    "klue_ner_char_macro_f1",
+    "klue_ner_entity_macro_f1",
     "klue_nli_acc",
     "klue_sts_f1",
     "klue_sts_pearsonr",
+    "ner_char_macro_f1_without_o",
+    "ner_entity_macro_f1_per_sentence",
     "ynat_macro_f1",
     "ynat_macro_f1_all_7",
 ]
