@@ -11,6 +11,8 @@ stands beside each official one that is not what its name promises.
 | sts | `klue_sts_pearsonr`, `klue_sts_f1` | the same |
 | ner | `klue_ner_entity_macro_f1` | `ner_entity_macro_f1_per_sentence` |
 | | `klue_ner_char_macro_f1` | `ner_char_macro_f1_without_o` |
+| re | `klue_re_micro_f1` | the same, and `re_accuracy` |
+| | `klue_re_auprc` | `re_mean_average_precision` |
 
 Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
 correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
@@ -32,6 +34,12 @@ from kobert_kit.tasks.metrics.entities import (
     ner_char_macro_f1_without_o,
     ner_entity_macro_f1_per_sentence,
 )
+from kobert_kit.tasks.metrics.relations import (
+    klue_re_auprc,
+    klue_re_micro_f1,
+    re_accuracy,
+    re_mean_average_precision,
+)
 from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr
 
 __all__ = [
@@ -39,10 +47,14 @@ __all__ = [
     "klue_ner_char_macro_f1",
     "klue_ner_entity_macro_f1",
     "klue_nli_acc",
+    "klue_re_auprc",
+    "klue_re_micro_f1",
     "klue_sts_f1",
     "klue_sts_pearsonr",
     "ner_char_macro_f1_without_o",
     "ner_entity_macro_f1_per_sentence",
+    "re_accuracy",
+    "re_mean_average_precision",
     "ynat_macro_f1",
     "ynat_macro_f1_all_7",
 ]
