@@ -13,6 +13,9 @@ stands beside each official one that is not what its name promises.
 | | `klue_ner_char_macro_f1` | `ner_char_macro_f1_without_o` |
 | re | `klue_re_micro_f1` | the same, and `re_accuracy` |
 | | `klue_re_auprc` | `re_mean_average_precision` |
+| dp | `klue_dp_uas_macro_f1`, `klue_dp_uas_micro_f1` | the micro one is the usual UAS |
+| | `klue_dp_las_macro_f1` | `dp_las_macro_f1_without_wrong_head` |
+| | `klue_dp_las_micro_f1` | `dp_las` |
 
 Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
 correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
@@ -27,6 +30,14 @@ from kobert_kit.tasks.metrics.classification import (
     klue_nli_acc,
     ynat_macro_f1,
     ynat_macro_f1_all_7,
+)
+from kobert_kit.tasks.metrics.dependencies import (
+    dp_las,
+    dp_las_macro_f1_without_wrong_head,
+    klue_dp_las_macro_f1,
+    klue_dp_las_micro_f1,
+    klue_dp_uas_macro_f1,
+    klue_dp_uas_micro_f1,
 )
 from kobert_kit.tasks.metrics.entities import (
     klue_ner_char_macro_f1,
@@ -44,6 +55,12 @@ from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr
 
 __all__ = [
     "confusion_matrix",
+    "dp_las",
+    "dp_las_macro_f1_without_wrong_head",
+    "klue_dp_las_macro_f1",
+    "klue_dp_las_micro_f1",
+    "klue_dp_uas_macro_f1",
+    "klue_dp_uas_micro_f1",
     "klue_ner_char_macro_f1",
     "klue_ner_entity_macro_f1",
     "klue_nli_acc",
