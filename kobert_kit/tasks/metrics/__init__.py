@@ -16,6 +16,8 @@ stands beside each official one that is not what its name promises.
 | dp | `klue_dp_uas_macro_f1`, `klue_dp_uas_micro_f1` | the micro one is the usual UAS |
 | | `klue_dp_las_macro_f1` | `dp_las_macro_f1_without_wrong_head` |
 | | `klue_dp_las_micro_f1` | `dp_las` |
+| mrc | `klue_mrc_em` | `mrc_em_brackets_stripped` |
+| | `klue_mrc_rouge_w` | `mrc_substring_f1`, `mrc_char_f1` |
 
 Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
 correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
@@ -25,6 +27,13 @@ be scored: nothing at all, a prediction too few or too many, a label that is not
 
 from __future__ import annotations
 
+from kobert_kit.tasks.metrics.answers import (
+    klue_mrc_em,
+    klue_mrc_rouge_w,
+    mrc_char_f1,
+    mrc_em_brackets_stripped,
+    mrc_substring_f1,
+)
 from kobert_kit.tasks.metrics.classification import (
     confusion_matrix,
     klue_nli_acc,
@@ -61,6 +70,8 @@ __all__ = [
     "klue_dp_las_micro_f1",
     "klue_dp_uas_macro_f1",
     "klue_dp_uas_micro_f1",
+    "klue_mrc_em",
+    "klue_mrc_rouge_w",
     "klue_ner_char_macro_f1",
     "klue_ner_entity_macro_f1",
     "klue_nli_acc",
@@ -68,6 +79,9 @@ __all__ = [
     "klue_re_micro_f1",
     "klue_sts_f1",
     "klue_sts_pearsonr",
+    "mrc_char_f1",
+    "mrc_em_brackets_stripped",
+    "mrc_substring_f1",
     "ner_char_macro_f1_without_o",
     "ner_entity_macro_f1_per_sentence",
     "re_accuracy",
