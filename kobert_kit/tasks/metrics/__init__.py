@@ -18,6 +18,8 @@ stands beside each official one that is not what its name promises.
 | | `klue_dp_las_micro_f1` | `dp_las` |
 | mrc | `klue_mrc_em` | `mrc_em_brackets_stripped` |
 | | `klue_mrc_rouge_w` | `mrc_substring_f1`, `mrc_char_f1` |
+| wos | `wos_jga` | the same |
+| | `wos_slot_micro_f1` | `wos_slot_micro_f1_pooled` |
 
 Each takes gold values and predictions of a whole evaluation set and returns 0 to 100 (a
 correlation: -100 to 100), NaN where the value is undefined. Each raises ValueError for what cannot
@@ -48,6 +50,7 @@ from kobert_kit.tasks.metrics.dependencies import (
     klue_dp_uas_macro_f1,
     klue_dp_uas_micro_f1,
 )
+from kobert_kit.tasks.metrics.dialogue import wos_jga, wos_slot_micro_f1, wos_slot_micro_f1_pooled
 from kobert_kit.tasks.metrics.entities import (
     klue_ner_char_macro_f1,
     klue_ner_entity_macro_f1,
@@ -86,6 +89,9 @@ __all__ = [
     "ner_entity_macro_f1_per_sentence",
     "re_accuracy",
     "re_mean_average_precision",
+    "wos_jga",
+    "wos_slot_micro_f1",
+    "wos_slot_micro_f1_pooled",
     "ynat_macro_f1",
     "ynat_macro_f1_all_7",
 ]
