@@ -30,3 +30,12 @@ def corpus_lines(each: int) -> Iterator[str]:
         with lzma.open(path, "rt", encoding="utf-8") as stream:
             lines = (row for line in stream for row in json.loads(line)["text"].split("\n"))
             yield from islice(lines, each)
+
+
+def metric_cases(name: str) -> list[dict[str, Any]]:
+    """Inputs of one official metric, and the values that the baseline gives for them."""
+    path = SHARED / "cases" / "klue_metrics" / f"{name}.json"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return found

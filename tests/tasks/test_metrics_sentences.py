@@ -1,42 +1,14 @@
-"""The scores: against values of the official baseline, and against scikit-learn and SciPy."""
+"""YNAT, NLI and STS: by hand, and against scikit-learn and SciPy."""
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kobert_kit.tasks import metrics
 from kobert_kit.tasks.ynat import LABELS
-
-CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "klue_metrics"
-
-
-def official_cases(name: str) -> list[dict]:
-    path = CASES / f"{name}.json"
-    if not path.exists():
-        pytest.skip(f"no {path.name} beside the repository")
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(
-    "name", ["ynat_macro_f1", "klue_nli_acc", "klue_sts_pearsonr", "klue_sts_f1"]
-)
-def test_official_values(name):
-    for case in official_cases(name):
-        order = {"label_order": case["label_order"]} if "label_order" in case else {}
-        value = getattr(metrics, name)(case["gold"], case["pred"], **order)
-        expected = math.nan if case["official"] is None else case["official"]
-        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True), case["name"]
-
-
-def test_conventional_values():
-    for case in official_cases("ynat_macro_f1"):
-        value = metrics.ynat_macro_f1_all_7(case["gold"], case["pred"], case["label_order"])
-        assert value == pytest.approx(case["conventional"]["macro_f1_all_7"], abs=1e-9)
 
 
 def test_by_hand():
@@ -79,3 +51,11 @@ def test_what_cannot_be_scored():
         metrics.klue_sts_pearsonr([1.0], [1.0])
     with pytest.raises(ValueError, match="날씨"):
         metrics.ynat_macro_f1(["날씨"], ["정치"], LABELS)
+    with pytest.raises(ValueError, match="날씨"):
+        metrics.ynat_macro_f1_all_7(["정치"], ["날씨"], LABELS)
+    with pytest.raises(ValueError, match="twice"):
+        metrics.ynat_macro_f1(["정치"], ["정치"], [*LABELS, "정치"])
+    with pytest.raises(ValueError, match="maybe"):
+        metrics.klue_nli_acc(["neutral"], ["maybe"], label_order=["neutral"])
+    with pytest.raises(ValueError, match="c"):
+        metrics.confusion_matrix(["a"], ["c"], "ab")
