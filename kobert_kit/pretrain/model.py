@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForMaskedLM
 
-from kobert_kit.pretrain.head import scores, summed_loss
+from kobert_kit.pretrain.head import filled_up, scores, summed_loss
 from kobert_kit.pretrain.presets import Preset
 
 MAX_POSITIONS = 512
@@ -78,6 +78,8 @@ class MaskedLanguageModel(nn.Module):
         instead, for which the logits are never in memory as a whole.
         """
         decoder = self.bert_mlm.cls.predictions.decoder
+        if labels is not None:
+            positions, labels = filled_up(positions, labels)
         hidden = self.before_decoder(input_ids, attention_mask, positions, position_ids)
         if labels is not None:
             return summed_loss(hidden, decoder.weight, decoder.bias, labels)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional as F
+from transformers import BertConfig, BertForMaskedLM
 
-from kobert_kit.pretrain.head import CHUNK, scores, summed_loss
+from kobert_kit.pretrain.head import CHUNK, IGNORED, scores, summed_loss
+from kobert_kit.pretrain.model import MaskedLanguageModel
 
 WIDTH, VOCABULARY = 16, 4100  # more than one part of the decoder's gradient
 ROWS = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1]
@@ -92,3 +94,41 @@ def test_large_logits_do_not_overflow():
     made, labels = make(3, torch.float32)
     loss = summed_loss(1e4 * made[0], *made[1:], labels)
     assert torch.isfinite(loss)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_ignored_rows_change_nothing(rows: int):
+    made, labels = make(rows, torch.float64)
+    more = torch.randn(7, WIDTH, dtype=torch.float64)
+    longer = torch.cat([labels, torch.full((7,), IGNORED)])
+    loss = summed_loss(torch.cat([made[0], more]), *made[1:], longer)
+    expected = summed_loss(*made, labels)
+    assert torch.allclose(loss, expected)
+    wanted = torch.autograd.grad(expected, made)
+    for one, other in zip(torch.autograd.grad(loss, made), wanted, strict=True):
+        assert torch.allclose(one, other)
+
+
+def test_steps_have_products_of_few_shapes():
+    """For each new one oneDNN keeps half a megabyte; there would be several a step."""
+    config = BertConfig(
+        vocab_size=50,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    bert = BertForMaskedLM(config).eval()
+    model = MaskedLanguageModel(bert)
+    rows = set()
+    bert.cls.predictions.transform.register_forward_hook(
+        lambda _module, inputs, _made: rows.add(inputs[0].shape[:-1])
+    )
+    ids = torch.randint(50, (4, 32))
+    for count in range(1, 65):
+        positions = torch.randperm(128)[:count]
+        labels = torch.randint(50, (count,))
+        loss = model(ids, None, positions, labels=labels)
+        logits = bert(ids).logits.view(-1, 50)[positions]
+        assert torch.allclose(loss, F.cross_entropy(logits, labels, reduction="sum"), rtol=1e-4)
+    assert rows == {(32,), (64,), (4, 32)}  # the last is that of the whole logits
