@@ -145,6 +145,12 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
     show_default=True,
     help="Minutes between checkpoints; what a kill can cost at most.",
 )
+@click.option(
+    "--fsdp",
+    "sharded",
+    is_flag=True,
+    help="Split weights and moments over torchrun's processes, for models too large for one.",
+)
 def pretrain(
     corpus: tuple[Path, ...],
     tokenizer: Path | None,
@@ -153,6 +159,7 @@ def pretrain(
     workers: int,
     data_workers: int,
     save_minutes: float,
+    sharded: bool,
     **options: Any,
 ) -> None:
     """Pretrain a BERT on CORPUS with whole-word masking.
@@ -181,7 +188,7 @@ def pretrain(
         tokenizer,
         output,
         PretrainSettings(**options),
-        Machine(threads, workers, data_workers, save_minutes),
+        Machine(threads, workers, data_workers, save_minutes, sharded),
         click.echo,
     )
     results = record.results

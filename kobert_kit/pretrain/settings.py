@@ -50,6 +50,7 @@ class Machine:
     workers: int = 2
     data_workers: int = 1
     save_minutes: float = 5.0
+    sharded: bool = False
 
 
 def recipe(settings: PretrainSettings) -> Preset:
@@ -118,4 +119,5 @@ def train_settings(settings: PretrainSettings, machine: Machine) -> TrainSetting
         mixed_precision=settings.mixed_precision,
         data_workers=machine.data_workers,
         compile=settings.compile,
+        sharded=machine.sharded,
     )

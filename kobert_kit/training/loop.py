@@ -28,8 +28,9 @@ from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.metrics import MetricsLog
+from kobert_kit.training.placement import Replicated, Sharded, local
 from kobert_kit.training.prefetch import Prefetch
-from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_whole_models
+from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_own_placement
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
 from kobert_kit.training.signals import first_of, signals_collected
@@ -110,7 +111,7 @@ class _Run:
         self.folder, self.checkpoints = folder, folder / "checkpoints"
         join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
-        require_whole_models(self.accelerator)
+        require_own_placement(self.accelerator, settings.sharded)
         self.device = self.accelerator.device
         use_fast_products(model)
         optimizer = torch.optim.AdamW(
@@ -137,7 +138,9 @@ class _Run:
             self.losses.copy_(saved.state["losses"])
             log.info("%s continues after step %d", label, saved.step)
         self.budget = Budget(settings.steps, settings.minutes, self.result.seconds)
-        self.model, self.optimizer = self.accelerator.prepare(model, optimizer)
+        place = Sharded if settings.sharded else Replicated
+        self.placement = place(self.accelerator, model, optimizer)
+        self.model, self.optimizer = self.placement.model, self.placement.optimizer
         # The lengths of batches differ, so compile once for all of them.
         self.stepped: Any = (
             torch.compile(self.model, dynamic=True) if settings.compile else self.model
@@ -246,10 +249,10 @@ class _Run:
         loss = torch.zeros((), device=self.device)
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
-            with contextlib.nullcontext() if last else accelerator.no_sync(self.model):
+            with self.placement.gradients(last):
                 with accelerator.autocast():
                     share = self.objective.loss(self.stepped, part.to(self.device)) / weight
-                # DDP averages gradients over ranks; the loss is a sum over the global batch.
+                # Ranks average their gradients; the loss is a sum over the global batch.
                 accelerator.backward(share * ranks)
             loss += share.detach()
         accelerator.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
@@ -258,8 +261,12 @@ class _Run:
         return accelerator.reduce(loss, "sum") if ranks > 1 else loss
 
     def _agreed(self, seconds: float) -> float:
-        """Rank 0's clock, so that every rank has the same schedule and stops at the same step."""
-        if self.accelerator.num_processes == 1 or self.settings.minutes is None:
+        """Rank 0's clock, so that every rank has the same schedule and stops at the same step.
+
+        In a budget of steps only shards need it, which are saved together.
+        """
+        needed = self.settings.minutes is not None or self.settings.sharded
+        if self.accelerator.num_processes == 1 or not needed:
             return seconds
         shared = [seconds]
         broadcast_object_list(shared)
@@ -297,16 +304,17 @@ class _Run:
         """Weights that are no numbers, or led to a loss that is none, are never kept."""
         if self.result.steps:
             self._check_losses()
-        if not all(bool(torch.isfinite(p).all()) for p in self.model.parameters()):
+        if not all(bool(torch.isfinite(local(p)).all()) for p in self.model.parameters()):
             raise TrainingError(
                 f"{self.label}: weights are no longer numbers near step {self.result.steps}; "
                 "lower --learning-rate and run again in a new folder"
             )
 
     def _evaluate(self) -> None:
-        self.model.eval()
-        with torch.inference_mode(), self.accelerator.autocast():
-            values = self.objective.evaluate(self.accelerator.unwrap_model(self.model))
+        with self.placement.whole() as model, self.accelerator.autocast():
+            model.eval()
+            with torch.inference_mode():
+                values = self.objective.evaluate(model)
         self.result.evaluations.append({"step": self.result.steps, **values})
         self._log(**values)
 
@@ -321,14 +329,15 @@ class _Run:
             )
 
     def _save(self) -> None:
-        """Rank 0 saves when its clock says so; the others need not know, and go on."""
-        if not self.accelerator.is_main_process:
+        """Rank 0 saves when its clock says so; the others need not know, but for shards."""
+        if not (self.accelerator.is_main_process or self.settings.sharded):
             return
         self._check_finite()
         self._count_tokens()
-        state = {
-            "model": self.accelerator.unwrap_model(self.model).state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+        state = self.placement.state()
+        if state is None:
+            return
+        state |= {
             "losses": self.losses,
             "tokens": self.result.tokens,
             "evaluations": self.result.evaluations,

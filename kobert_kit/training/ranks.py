@@ -30,18 +30,21 @@ def join_ranks() -> PartialState:
     return PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
 
 
-def require_whole_models(accelerator: Accelerator) -> None:
-    """Check that every process holds the whole model, which is what checkpoints are made of.
+def require_own_placement(accelerator: Accelerator, sharded: bool) -> None:
+    """Check that how the model lies in the processes is left to `kobert_kit.training.placement`.
 
     Raises:
-        UsageError: accelerate is configured to split it (FSDP, DeepSpeed).
+        UsageError: accelerate is configured to split it (FSDP, DeepSpeed), or one process has
+            nobody to share it with.
     """
     kind = accelerator.distributed_type
     if kind in (DistributedType.FSDP, DistributedType.DEEPSPEED):
         raise UsageError(
-            f"accelerate is configured for {kind.value}, which splits the model over processes; "
-            "start the run with torchrun, which does not (enough below 400 M parameters)"
+            f"accelerate is configured for {kind.value}; start the run with torchrun instead, and "
+            "with --fsdp to split the model over its processes"
         )
+    if sharded and accelerator.num_processes == 1:
+        raise UsageError("--fsdp: splits a model over processes; start several with torchrun")
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ class TrainSettings:
     is the budget. The learning rate rises linearly over the first ``warmup_share`` of the budget
     and falls linearly to 0 at its end. ``evaluations`` are spread evenly over the budget.
     ``data_workers`` threads make the batches ahead; 0 makes them in the training thread.
+    ``sharded`` splits the model over the processes.
     """
 
     learning_rate: float
@@ -35,6 +36,7 @@ class TrainSettings:
     mixed_precision: str = "no"
     data_workers: int = 1
     compile: bool = False
+    sharded: bool = False
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):

@@ -304,14 +304,16 @@ def wait_for_checkpoint(output: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "sig, more", [(signal.SIGKILL, []), (signal.SIGTERM, []), (signal.SIGTERM, ["--fsdp"])]
+)
 def test_a_lost_rank_or_a_signal_ends_the_job_and_one_process_can_finish_it(
-    sig: signal.Signals, corpus: Path, tokenizer: Path, tmp_path: Path
+    sig: signal.Signals, more: list[str], corpus: Path, tokenizer: Path, tmp_path: Path
 ):
     """SIGKILL of one rank, as the system does when memory runs out; SIGTERM of the whole job."""
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     steps = ["--steps", "400"]
-    run = torchrun([*command(corpus, tokenizer, cut), *steps, "--save-minutes", "0.01"])
+    run = torchrun([*command(corpus, tokenizer, cut), *steps, "--save-minutes", "0.01", *more])
     process = subprocess.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True)
     wait_for_checkpoint(cut, process)
     target = workers_of(process.pid)[1] if sig == signal.SIGKILL else process.pid
@@ -331,10 +333,11 @@ def test_a_lost_rank_or_a_signal_ends_the_job_and_one_process_can_finish_it(
     assert curve(cut)[-1]["tokens"] == curve(whole)[-1]["tokens"], "the same global batches"
 
 
+@pytest.mark.parametrize("more", [[], ["--fsdp"], ["--fsdp", "--accumulation", "2"]])
 def test_two_processes_train_as_one_does(
-    model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
+    more: list[str], model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
 ):
-    run = torchrun(command(corpus, tokenizer, tmp_path / "model"))
+    run = torchrun([*command(corpus, tokenizer, tmp_path / "model"), *more])
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("sequences of") == 1, "only rank 0 speaks"
