@@ -19,8 +19,8 @@ from kobert_kit.corpus.documents import Document
 from kobert_kit.corpus.holdout import held_out_draw
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.known import as_known
-from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import Splitter
+from kobert_kit.normalize import normalize_text
 from kobert_kit.processes import START_METHOD, worker_pool
 from kobert_kit.tokenizer.analysis import analyse_eojeols
 from kobert_kit.tokenizer.pieces import Cuts
