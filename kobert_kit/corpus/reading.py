@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kobert_kit.corpus.compression import Advance, read_lines
 from kobert_kit.corpus.documents import Document, ReadReport
-from kobert_kit.corpus.files import suffixes_of
+from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.parquet import read_rows
 
 NOT_UTF8 = "not UTF-8"
@@ -41,7 +41,7 @@ def read_documents(
     """
     for path in files:
         report.files += 1
-        read = _READERS[suffixes_of(path)[0]]
+        read = _READERS[format_of(path)]
         for document in read(path, report, advance or _ignore):
             report.keep(document)
             yield document
