@@ -1,0 +1,147 @@
+"""Which documents hold sentences of evaluation data: by the n-grams that they share.
+
+A sentence is in a document that has nearly all of its n-grams (letters alone, so that spacing and
+punctuation do not hide it). One with fewer letters than an n-gram is looked for as a sentence of
+its own; one with fewer still is what people say every day, and is not looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kobert_kit.corpus.evaluation import evaluation_sentences
+from kobert_kit.corpus.lines import Hashes, hash_text
+from kobert_kit.corpus.ngrams import hash_ngrams
+from kobert_kit.corpus.sentences import sentence_starts
+
+NGRAM = 13  # letters
+FEWEST = 8  # letters of a sentence that is looked for at all
+SHARE = 0.8  # of its n-grams that a document must have
+_SIEVE_BITS = 24
+_BATCH = 500_000  # characters of documents looked at together
+_ARRAYS = ("hashes", "owners", "sizes", "files", "short", "short_owners", "counts")
+
+
+@dataclass(frozen=True)
+class EvaluationIndex:
+    """The sentences of some evaluation files, by their n-grams.
+
+    ``hashes`` of n-grams, in order, each with the sentence that it is of in ``owners``; ``sizes``
+    and ``files``: n-grams and file of each sentence; ``short`` sentences' hashes, in order, with
+    ``short_owners``. ``counts`` has for each file its sentences, and those too short to look for.
+    ``sieve`` tells by their first bits most n-grams that are of no sentence.
+    """
+
+    hashes: Hashes
+    owners: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    files: NDArray[np.int64]
+    short: Hashes
+    short_owners: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    sieve: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, arrays: dict[str, NDArray[Any]]) -> EvaluationIndex:
+        sieve = np.zeros(1 << _SIEVE_BITS, bool)
+        sieve[arrays["hashes"] >> np.uint64(64 - _SIEVE_BITS)] = True
+        return cls(**arrays, sieve=sieve)
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays, the last one as a sign that all are there."""
+        folder.mkdir(exist_ok=True)
+        for name in _ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    @classmethod
+    def load(cls, folder: Path) -> EvaluationIndex:
+        """Map what `save` wrote; processes share the memory."""
+        return cls.of({name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS})
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether `EvaluationIndex.save` has finished with ``folder``."""
+    return (folder / f"{_ARRAYS[-1]}.npy").exists()
+
+
+def build_index(paths: Sequence[Path]) -> EvaluationIndex:
+    """The index of the sentences in evaluation files."""
+    sentences: dict[str, int] = {}  # letters alone -> the first file that has them
+    counts = np.zeros((len(paths), 2), np.int64)
+    for file, path in enumerate(paths):
+        here = set(map(letters, evaluation_sentences(path)))
+        counts[file] = len(here), sum(len(text) < FEWEST for text in here)
+        for text in sorted(here):
+            if len(text) >= FEWEST:
+                sentences.setdefault(text, file)
+    texts = list(sentences)
+    ngrams = hash_ngrams(texts, NGRAM)
+    owners = ngrams.owners
+    order = np.lexsort((owners, ngrams.hashes))
+    hashes, owners = ngrams.hashes[order], owners[order]
+    new = np.ones(len(hashes), bool)  # an n-gram counts once a sentence
+    new[1:] = (hashes[1:] != hashes[:-1]) | (owners[1:] != owners[:-1])
+    hashes, owners = hashes[new], owners[new]
+    sizes = np.bincount(owners, minlength=len(texts))
+    short_owners = np.flatnonzero(sizes == 0)
+    short = np.array([hash_text(texts[number]) for number in short_owners], np.uint64)
+    order = np.argsort(short)
+    files = np.array(list(sentences.values()), np.int64)
+    found = (hashes, owners, sizes, files, short[order], short_owners[order], counts)
+    return EvaluationIndex.of(dict(zip(_ARRAYS, found, strict=True)))
+
+
+def letters(text: str) -> str:
+    """The letters and digits of ``text``, in lower case."""
+    return "".join(filter(str.isalnum, text)).lower()
+
+
+def find_sentences(index: EvaluationIndex, texts: Sequence[str]) -> list[list[int]]:
+    """For each text the evaluation sentences in it, by number."""
+    found: list[list[int]] = [[] for _ in texts]
+    start = size = 0
+    for end, text in enumerate(texts, 1):
+        size += len(text)
+        if size >= _BATCH or end == len(texts):
+            for document, sentence in _long(index, texts[start:end]):
+                found[start + document].append(sentence)
+            start, size = end, 0
+    if len(index.short):
+        for document, text in enumerate(texts):
+            found[document] += _short(index, text)
+    return [sorted(set(sentences)) for sentences in found]
+
+
+def _long(index: EvaluationIndex, texts: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """Pairs of a text and a sentence that is in it, of those long enough for n-grams."""
+    ngrams = hash_ngrams(texts, NGRAM)
+    passed = np.flatnonzero(index.sieve[ngrams.hashes >> np.uint64(64 - _SIEVE_BITS)])
+    wanted, documents = ngrams.hashes[passed], ngrams.owners[passed]
+    first = np.searchsorted(index.hashes, wanted, "left")
+    counts = np.searchsorted(index.hashes, wanted, "right") - first
+    places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    # n-gram by document, each once; then how many of a sentence's n-grams a document has.
+    hits = np.unique(np.stack([np.repeat(documents, counts), places]), axis=1)
+    pairs, have = np.unique(np.stack([hits[0], index.owners[hits[1]]]), axis=1, return_counts=True)
+    enough = have >= SHARE * index.sizes[pairs[1]]
+    return zip(pairs[0][enough].tolist(), pairs[1][enough].tolist(), strict=True)
+
+
+def _short(index: EvaluationIndex, text: str) -> list[int]:
+    """Sentences too short for an n-gram that are sentences, or lines, of ``text``."""
+    starts = sentence_starts(text)
+    pieces = {letters(text[a:b]) for a, b in zip(starts, [*starts[1:], len(text)], strict=True)}
+    pieces |= set(map(letters, text.split("\n")))
+    hashes = np.array(
+        [hash_text(piece) for piece in pieces if FEWEST <= len(piece) < NGRAM], np.uint64
+    )
+    if not len(hashes):
+        return []
+    at = np.minimum(np.searchsorted(index.short, hashes), len(index.short) - 1)
+    return [int(owner) for owner in index.short_owners[at[index.short[at] == hashes]]]
