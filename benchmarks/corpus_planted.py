@@ -25,7 +25,7 @@ from kobert_kit.corpus.near import find_near
 from kobert_kit.corpus.overlap import FEWEST as FEWEST_LETTERS
 from kobert_kit.corpus.overlap import build_index, find_sentences, letters
 from kobert_kit.corpus.reading import read_documents
-from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.corpus.sentences import split_sentences
 
 PLANTED = 2_000
 SEED = 1
@@ -67,8 +67,7 @@ def plant_copies(texts: Sequence[str]) -> None:
 
 
 def reorder(rng: random.Random, text: str) -> str:
-    starts = sentence_starts(text)
-    parts = [text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    parts = split_sentences(text)
     return " ".join(rng.sample(parts, len(parts)))
 
 

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.corpus.sentences import split_sentences
 from kobert_kit.errors import DataError, UsageError
 
 KINDS = (".json", ".jsonl", ".tsv", ".csv", ".txt")
 _HANGUL = re.compile("[가-힣]")
+_TAGGED = re.compile(r"<([^<>]+):[A-Z]{2,3}>")  # entities in KLUE's NER data: <제주도:LC>
 
 
 def evaluation_files(folders: Sequence[Path]) -> list[Path]:
@@ -42,10 +43,8 @@ def evaluation_sentences(path: Path) -> Iterator[str]:
     """
     try:
         for text in _texts(path):
-            starts = sentence_starts(text)
-            for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-                if _HANGUL.search(text, start, end):
-                    yield text[start:end].strip()
+            plain = _TAGGED.sub(r"\1", text)
+            yield from filter(_HANGUL.search, split_sentences(plain))
     except (OSError, ValueError, csv.Error, RecursionError) as error:
         raise DataError(f"{path}: evaluation data that cannot be read ({error})") from None
 

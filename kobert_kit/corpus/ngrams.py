@@ -42,19 +42,48 @@ class Ngrams:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
 
+class Letters:
+    """The letters and digits of several texts, end to end, and which n-grams of them there are."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        codes = _folded()[np.minimum(code_points("".join(texts)), _LAST)]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        counted = np.concatenate([[0], np.cumsum(codes != 0)])
+        self._places = np.flatnonzero(codes)  # of the letters in the texts
+        self._codes = codes[self._places].astype(np.uint64)
+        self._lengths = np.diff(counted[np.concatenate([[0], ends])])
+
+    def ngrams(self, n: int) -> Ngrams:
+        """The n-grams of each text; none for one with fewer than ``n`` letters."""
+        sizes, firsts = self._firsts(n)
+        if not len(firsts):
+            return Ngrams(np.zeros(0, np.uint64), sizes)
+        return Ngrams(mix(_rolling(self._codes, n)[firsts]), sizes)
+
+    def whole(self, n: int) -> Ngrams:
+        """Those of the n-grams that begin and end where eojeols do."""
+        sizes, firsts = self._firsts(n)
+        if not len(firsts):
+            return Ngrams(np.zeros(0, np.uint64), sizes)
+        apart = np.diff(self._places, prepend=-2, append=self._places[-1] + 2) > 1
+        starts = np.cumsum(self._lengths) - self._lengths
+        apart[starts] = apart[-1] = True  # texts are apart, though they lie end to end
+        chosen = apart[firsts] & apart[firsts + n]
+        owners = np.repeat(np.arange(len(sizes)), sizes)[chosen]
+        hashes = mix(_rolling(self._codes, n)[firsts[chosen]])
+        return Ngrams(hashes, np.bincount(owners, minlength=len(sizes)))
+
+    def _firsts(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many n-grams each text has, and at which letter each begins."""
+        sizes = np.maximum(self._lengths - n + 1, 0)
+        starts = np.cumsum(self._lengths) - self._lengths
+        shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+        return sizes, np.arange(sizes.sum()) + shift
+
+
 def hash_ngrams(texts: Sequence[str], n: int) -> Ngrams:
     """The n-grams of each text in ``texts``; none for one with fewer than ``n`` letters."""
-    codes = _folded()[np.minimum(code_points("".join(texts)), _LAST)]
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    counted = np.concatenate([[0], np.cumsum(codes != 0)])
-    lengths = np.diff(counted[np.concatenate([[0], ends])])
-    codes = codes[codes != 0]
-    sizes = np.maximum(lengths - n + 1, 0)
-    if not sizes.sum():
-        return Ngrams(np.zeros(0, np.uint64), sizes)
-    starts = np.cumsum(lengths) - lengths
-    inside = np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
-    return Ngrams(mix(_rolling(codes.astype(np.uint64), n)[inside]), sizes)
+    return Letters(texts).ngrams(n)
 
 
 def _rolling(codes: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:

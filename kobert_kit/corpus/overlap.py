@@ -1,14 +1,16 @@
 """Which documents hold sentences of evaluation data: by the n-grams that they share.
 
 A sentence is in a document that has nearly all of its n-grams (letters alone, so that spacing and
-punctuation do not hide it). One with fewer letters than an n-gram is looked for as a sentence of
-its own; one with fewer still is what people say every day, and is not looked for.
+punctuation do not hide it). One with fewer letters than an n-gram must be there letter by letter,
+from where an eojeol begins to where one ends; one with fewer still is what people say every day,
+and is not looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kobert_kit.corpus.evaluation import evaluation_sentences
-from kobert_kit.corpus.lines import Hashes, hash_text
-from kobert_kit.corpus.ngrams import hash_ngrams
-from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.corpus.lines import Hashes
+from kobert_kit.corpus.ngrams import Letters, hash_ngrams
 
 NGRAM = 13  # letters
 FEWEST = 8  # letters of a sentence that is looked for at all
@@ -90,7 +91,7 @@ def build_index(paths: Sequence[Path]) -> EvaluationIndex:
     hashes, owners = hashes[new], owners[new]
     sizes = np.bincount(owners, minlength=len(texts))
     short_owners = np.flatnonzero(sizes == 0)
-    short = np.array([hash_text(texts[number]) for number in short_owners], np.uint64)
+    short = _hash_short([texts[number] for number in short_owners])
     order = np.argsort(short)
     files = np.array(list(sentences.values()), np.int64)
     found = (hashes, owners, sizes, files, short[order], short_owners[order], counts)
@@ -109,18 +110,16 @@ def find_sentences(index: EvaluationIndex, texts: Sequence[str]) -> list[list[in
     for end, text in enumerate(texts, 1):
         size += len(text)
         if size >= _BATCH or end == len(texts):
-            for document, sentence in _long(index, texts[start:end]):
+            batch = Letters(texts[start:end])
+            for document, sentence in chain(_long(index, batch), _short(index, batch)):
                 found[start + document].append(sentence)
             start, size = end, 0
-    if len(index.short):
-        for document, text in enumerate(texts):
-            found[document] += _short(index, text)
     return [sorted(set(sentences)) for sentences in found]
 
 
-def _long(index: EvaluationIndex, texts: Sequence[str]) -> Iterable[tuple[int, int]]:
+def _long(index: EvaluationIndex, texts: Letters) -> Iterable[tuple[int, int]]:
     """Pairs of a text and a sentence that is in it, of those long enough for n-grams."""
-    ngrams = hash_ngrams(texts, NGRAM)
+    ngrams = texts.ngrams(NGRAM)
     passed = np.flatnonzero(index.sieve[ngrams.hashes >> np.uint64(64 - _SIEVE_BITS)])
     wanted, documents = ngrams.hashes[passed], ngrams.owners[passed]
     first = np.searchsorted(index.hashes, wanted, "left")
@@ -133,15 +132,21 @@ def _long(index: EvaluationIndex, texts: Sequence[str]) -> Iterable[tuple[int, i
     return zip(pairs[0][enough].tolist(), pairs[1][enough].tolist(), strict=True)
 
 
-def _short(index: EvaluationIndex, text: str) -> list[int]:
-    """Sentences too short for an n-gram that are sentences, or lines, of ``text``."""
-    starts = sentence_starts(text)
-    pieces = {letters(text[a:b]) for a, b in zip(starts, [*starts[1:], len(text)], strict=True)}
-    pieces |= set(map(letters, text.split("\n")))
-    hashes = np.array(
-        [hash_text(piece) for piece in pieces if FEWEST <= len(piece) < NGRAM], np.uint64
-    )
-    if not len(hashes):
-        return []
-    at = np.minimum(np.searchsorted(index.short, hashes), len(index.short) - 1)
-    return [int(owner) for owner in index.short_owners[at[index.short[at] == hashes]]]
+def _short(index: EvaluationIndex, texts: Letters) -> Iterator[tuple[int, int]]:
+    """Pairs of a text and a sentence that is in it, of those too short for n-grams."""
+    for length in range(FEWEST, NGRAM if len(index.short) else FEWEST):
+        ngrams = texts.whole(length)
+        at = np.minimum(np.searchsorted(index.short, ngrams.hashes), len(index.short) - 1)
+        hits = np.flatnonzero(index.short[at] == ngrams.hashes)
+        yield from zip(
+            ngrams.owners[hits].tolist(), index.short_owners[at[hits]].tolist(), strict=True
+        )
+
+
+def _hash_short(texts: Sequence[str]) -> Hashes:
+    """Each text, of letters alone, as the one n-gram that it is."""
+    hashes = np.zeros(len(texts), np.uint64)
+    for length in {len(text) for text in texts}:
+        these = [number for number, text in enumerate(texts) if len(text) == length]
+        hashes[these] = hash_ngrams([texts[number] for number in these], length).hashes
+    return hashes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from kobert_kit.corpus.comparing import Comparison
 from kobert_kit.corpus.context import Context, worker_context
 from kobert_kit.corpus.judging import JUDGED
 from kobert_kit.corpus.ledger import Ledger
+from kobert_kit.corpus.sentences import sentence_spans
 
 DUPLICATE, NEAR_DUPLICATE = "duplicate", "near duplicate"
 _LEVEL = 3  # zstandard's own default
@@ -60,11 +60,7 @@ def _line(document: Kept, context: Context) -> str:
         fields["title"] = document.title
     fields["text"] = document.text
     if document.sentences is not None:
-        ends = [*document.sentences, len(document.text)]
-        spans = [
-            (start, start + len(document.text[start:end].rstrip())) for start, end in pairwise(ends)
-        ]
-        fields["sentences"] = spans
+        fields["sentences"] = sentence_spans(document.text, document.sentences)
     return json.dumps(fields, ensure_ascii=False)
 
 

@@ -130,6 +130,8 @@ def evaluation(tmp_path: Path) -> Path:
     (folder / "nli.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
     context = "바닷가 마을의 등대는 백 년이 넘었다. 등대지기는 매일 저녁 불을 밝혔다고 전해진다."
     squad = {"data": [{"paragraphs": [{"context": context, "qas": [{"question": "누가?"}]}]}]}
+    ner = "## ner_0\t가는 <제주도:LC>의 바닷길이 열렸다\n가\tO\n"
+    (folder / "ner.tsv").write_text(ner, encoding="utf-8")
     (folder / "qa.json").write_text(json.dumps(squad, ensure_ascii=False), encoding="utf-8")
     reviews = "id\tdocument\tlabel\n1\t주인공의 연기가 너무 어색해서 몰입이 안 됨\t0\n2\t굿\t1\n"
     (folder / "reviews.tsv").write_text(reviews, encoding="utf-8")
@@ -143,13 +145,14 @@ def test_evaluation_sentences_are_found_however_they_are_spaced(evaluation: Path
         "앞말 가을산에는 붉은단풍이 곱게 물들어있었다 뒷말",
         "아무 말. 등대지기는 매일 저녁 불을 밝혔다고 전해진다",
         "제목\n주인공의 연기가 너무 어색해서, 몰입이 안 됨;;",
-        "앞말! 이것은 짧은 질문입니까? 아니다.",
+        "앞말 이것은 짧은질문입니까 아니다.",
+        "가는 제주도의 바닷길이 열렸다.",
         "굿",
     ]
-    innocent = ["가을 산에는 붉은 단풍이 많다.", "그렇다", "주인공의 연기가 너무 좋아서 몰입이 됨"]
-    found = find_sentences(index, planted[:5] + innocent)
-    assert [len(sentences) for sentences in found] == [1] * 5 + [0] * 3
-    assert find_sentences(index, planted[5:]) == [[]], "too short to look for"
+    innocent = ["가을 산에는 붉은 단풍이 많다.", "그렇다", "여기 이것은 짧은 질문입니까만"]
+    found = find_sentences(index, planted[:6] + innocent)
+    assert [len(sentences) for sentences in found] == [1] * 6 + [0] * 3
+    assert find_sentences(index, planted[6:]) == [[]], "too short to look for"
 
 
 @pytest.mark.parametrize("action", ["drop", "report"])
@@ -168,7 +171,12 @@ def test_the_stage_tells_what_it_found_of_each_evaluation_file(
         Path(row.file).name: (row.sentences, row.too_short, row.found, row.documents)
         for row in ledger.evaluation
     }
-    assert table == {"nli.json": (4, 2, 0, 0), "qa.json": (3, 1, 1, 1), "reviews.tsv": (2, 1, 1, 1)}
+    assert table == {
+        "nli.json": (4, 2, 0, 0),
+        "ner.tsv": (2, 1, 0, 0),
+        "qa.json": (3, 1, 1, 1),
+        "reviews.tsv": (2, 1, 1, 1),
+    }
     kept = {line["text"] for line in lines(output, "documents")}
     assert len(kept) == (58 if action == "drop" else 60)
     if action == "drop":
