@@ -22,8 +22,7 @@ from kobert_kit.corpus.files import find_files
 from kobert_kit.corpus.lines import hash_text
 from kobert_kit.corpus.minhash import FEWEST, sign
 from kobert_kit.corpus.near import find_near
-from kobert_kit.corpus.overlap import FEWEST as FEWEST_LETTERS
-from kobert_kit.corpus.overlap import build_index, find_sentences, letters
+from kobert_kit.corpus.overlap import build_index, find_sentences, is_looked_for
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.corpus.sentences import split_sentences
 
@@ -82,7 +81,7 @@ def plant_sentences(texts: Sequence[str], evaluation: Path) -> None:
     rng, files = random.Random(SEED), evaluation_files([evaluation])
     index = build_index(files)
     sentences = [sentence for path in files for sentence in evaluation_sentences(path)]
-    long = [sentence for sentence in sentences if len(letters(sentence)) >= FEWEST_LETTERS]
+    long = [sentence for sentence in sentences if is_looked_for(sentence)]
     chosen = rng.sample(long, min(PLANTED, len(long)))
     hosts = rng.sample(range(len(texts)), len(chosen))
     before = find_sentences(index, [texts[host] for host in hosts])

@@ -14,6 +14,7 @@ from kobert_kit.errors import DataError, UsageError
 
 KINDS = (".json", ".jsonl", ".tsv", ".csv", ".txt")
 _HANGUL = re.compile("[가-힣]")
+_NO_TEXTS = {"answers", "subject_entity", "object_entity"}  # names and dates that any text has
 _TAGGED = re.compile(r"<([^<>]+):[A-Z]{2,3}>")  # entities in KLUE's NER data: <제주도:LC>
 
 
@@ -68,6 +69,10 @@ def _texts(path: Path) -> Iterator[str]:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, list):
+        for inner in value:
             yield from _strings(inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _NO_TEXTS:
+                yield from _strings(inner)

@@ -2,8 +2,8 @@
 
 A sentence is in a document that has nearly all of its n-grams (letters alone, so that spacing and
 punctuation do not hide it). One with fewer letters than an n-gram must be there letter by letter,
-from where an eojeol begins to where one ends; one with fewer still is what people say every day,
-and is not looked for.
+from where an eojeol begins to where one ends; one with fewer still, or of two words, is a name or
+what people say every day, and is not looked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kobert_kit.corpus.lines import Hashes
 from kobert_kit.corpus.ngrams import Letters, hash_ngrams
 
 NGRAM = 13  # letters
-FEWEST = 8  # letters of a sentence that is looked for at all
+FEWEST, FEWEST_EOJEOLS = 8, 3  # letters and eojeols of a sentence that is looked for
 SHARE = 0.8  # of its n-grams that a document must have
 _SIEVE_BITS = 24
 _BATCH = 500_000  # characters of documents looked at together
@@ -76,11 +76,11 @@ def build_index(paths: Sequence[Path]) -> EvaluationIndex:
     sentences: dict[str, int] = {}  # letters alone -> the first file that has them
     counts = np.zeros((len(paths), 2), np.int64)
     for file, path in enumerate(paths):
-        here = set(map(letters, evaluation_sentences(path)))
-        counts[file] = len(here), sum(len(text) < FEWEST for text in here)
-        for text in sorted(here):
-            if len(text) >= FEWEST:
-                sentences.setdefault(text, file)
+        here = set(evaluation_sentences(path))
+        wanted = sorted({letters(sentence) for sentence in here if is_looked_for(sentence)})
+        counts[file] = len(here), sum(not is_looked_for(sentence) for sentence in here)
+        for text in wanted:
+            sentences.setdefault(text, file)
     texts = list(sentences)
     ngrams = hash_ngrams(texts, NGRAM)
     owners = ngrams.owners
@@ -96,6 +96,12 @@ def build_index(paths: Sequence[Path]) -> EvaluationIndex:
     files = np.array(list(sentences.values()), np.int64)
     found = (hashes, owners, sizes, files, short[order], short_owners[order], counts)
     return EvaluationIndex.of(dict(zip(_ARRAYS, found, strict=True)))
+
+
+def is_looked_for(sentence: str) -> bool:
+    """Whether an evaluation sentence is long enough to say where it comes from."""
+    size = len(letters(sentence))
+    return size >= NGRAM or (size >= FEWEST and len(sentence.split()) >= FEWEST_EOJEOLS)
 
 
 def letters(text: str) -> str:
