@@ -39,7 +39,9 @@ def clean_chunk(number: int, records: list[Raw | FileEnd]) -> None:
 
 def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     parsed = parse(raw, context.kind(raw.file), context.text_field)
-    size = len(parsed.text.encode()) or len(raw.content)
+    size = len(parsed.text.encode())
+    if not size and isinstance(raw.content, bytes):
+        size = len(raw.content)
     account.count_read(context.source(raw.file), size)
     for line in parsed.bad_lines:
         account.dropped.append(Dropped(raw.file, line, NOT_DECODED, unit="line"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from kobert_kit.corpus.cutting import FORMATS
 from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.filters import Filters, Settings, build_filters
-from kobert_kit.corpus.raw import FORMATS
 
 SentenceStarts = Callable[[str], list[int]]
 

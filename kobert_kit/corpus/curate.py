@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.corpus.context import Context, SentenceStarts, name_sources
+from kobert_kit.corpus.cutting import DUMP, FORMATS
 from kobert_kit.corpus.evaluation import evaluation_files
-from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, find_files
+from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, find_files, format_of
 from kobert_kit.corpus.filters import Settings, choose_filters
 from kobert_kit.corpus.ledger import Ledger, Overlap
 from kobert_kit.corpus.overlap import EvaluationIndex
-from kobert_kit.corpus.raw import FORMATS
 from kobert_kit.corpus.steps import DROPPED, Pace, take_steps
+from kobert_kit.corpus.wikitext import require_parser
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.records import (
     Record,
@@ -36,7 +37,7 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
-PACKAGES = ("numpy", "zstandard", "pyarrow")
+PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell")
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ def _context(
         filters[name] = choose_filters(preset, settings.filters, settings.without)
         for file in find_files([path], FORMATS, refuse):
             found.setdefault(file.resolve(), (file, number))
+    if any(format_of(file, FORMATS) == DUMP for file, _ in found.values()):
+        require_parser()
     return Context(
         [file for file, _ in found.values()],
         [number for _, number in found.values()],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kobert_kit.records import (
 )
 
 FORMATS = (".txt", ".jsonl", ".parquet")
+EXTRACTED = "wiki_00"  # what WikiExtractor names its files, with other numbers
 COMPRESSIONS = (".gz", ".xz", ".zst", ".bz2")
 
 # The stage whose folder is a corpus, and the part of it that holds the documents.
@@ -33,6 +35,8 @@ def compression_of(path: Path) -> str:
 def format_of(path: Path, formats: Sequence[str] = FORMATS) -> str:
     """Which of ``formats`` a file is in, by its name: ``a.jsonl.xz`` is ``.jsonl``; or empty."""
     name = path.name.lower().removesuffix(compression_of(path))
+    if EXTRACTED in formats and re.fullmatch(r"wiki_\d+", name):
+        return EXTRACTED
     return next((suffix for suffix in formats if name.endswith(suffix)), "")
 
 

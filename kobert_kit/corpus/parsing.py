@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+import re
+from dataclasses import dataclass, replace
 
+from kobert_kit.corpus.cutting import DUMP, TABLES
 from kobert_kit.corpus.encodings import UTF8
-from kobert_kit.corpus.raw import TABLES, Raw
+from kobert_kit.corpus.files import EXTRACTED
+from kobert_kit.corpus.raw import Raw
 from kobert_kit.corpus.reading import EMPTY, NOT_STRING, NOT_UTF8, encodable, label, parse_object
+
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,13 @@ def parse(raw: Raw, kind: str, text_field: str) -> Parsed:
         return _parse_text(raw)
     if kind == ".jsonl":
         return _parse_json(raw, text_field)
+    if kind == EXTRACTED:
+        return _parse_extracted(raw, text_field)
     assert isinstance(raw.content, dict)
+    if kind == DUMP:
+        from kobert_kit.corpus.wikitext import prose
+
+        return _from_fields(raw.content | {"text": prose(str(raw.content["text"]))}, "text")
     if kind in TABLES and _has_escaped_bytes(raw.content):
         return Parsed(problem=_undecodable(raw.encoding))
     return _from_fields(raw.content, "text")
@@ -60,6 +72,19 @@ def _parse_text(raw: Raw) -> Parsed:
             bad.append(number)
     problem = "" if lines else _undecodable(raw.encoding)
     return Parsed("\n".join(lines), problem=problem, bad_lines=tuple(bad))
+
+
+def _parse_extracted(raw: Raw, text_field: str) -> Parsed:
+    """An article of WikiExtractor: a line of JSON, or text in a tag, under its title."""
+    assert isinstance(raw.content, bytes)
+    if raw.content.startswith(b"{"):
+        return _parse_json(raw, text_field)
+    parsed = _parse_text(raw)
+    head, _, text = parsed.text.partition("\n")
+    fields = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(head)}
+    title = fields.get("title", "")
+    text = text.removeprefix(f"{title}\n").strip()
+    return replace(parsed, text=text, id=fields.get("id", ""), title=title)
 
 
 def _parse_json(raw: Raw, text_field: str) -> Parsed:

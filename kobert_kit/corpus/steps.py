@@ -23,11 +23,12 @@ from kobert_kit.corpus.chunks import compress
 from kobert_kit.corpus.cleaning import CLEANED, clean_chunk
 from kobert_kit.corpus.comparing import compare_documents, compare_lines
 from kobert_kit.corpus.context import Context, start_worker
+from kobert_kit.corpus.cutting import read_raw
 from kobert_kit.corpus.files import CLEAN_DOCUMENTS, total_bytes
 from kobert_kit.corpus.judging import JUDGED, judge_chunk
 from kobert_kit.corpus.ledger import Ledger
 from kobert_kit.corpus.overlap import build_index, is_saved
-from kobert_kit.corpus.raw import FileEnd, Raw, read_raw
+from kobert_kit.corpus.raw import FileEnd, Raw
 from kobert_kit.corpus.writing import Written, write_lines
 from kobert_kit.processes import START_METHOD, ahead, worker_pool
 from kobert_kit.records import atomic_file, write_json

@@ -9,22 +9,21 @@ from pathlib import Path
 import pytest
 from corpus_files import COMPRESS, jsonl, parquet, write_bytes
 
-import kobert_kit.corpus.raw
+import kobert_kit.corpus.cutting
+from kobert_kit.corpus.cutting import FORMATS, read_raw
 from kobert_kit.corpus.encodings import Transcoded, detect
 from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.parsing import Parsed, parse
-from kobert_kit.corpus.raw import FORMATS, FileEnd, read_raw
+from kobert_kit.corpus.raw import FileEnd, Raw
 
 TEXTS = ["봄비가 온다.\n우산을 챙겼다.", "뷁! 똠방각하, 펲시콜라 ㅋㅋ", "café 漢字 ½"]
 
 
 def read(path: Path, text_field: str = "text") -> tuple[list[tuple[int, Parsed]], FileEnd]:
-    *records, end = read_raw(0, path, text_field, lambda consumed: None)
+    *found, end = read_raw(0, path, text_field, lambda consumed: None)
     assert isinstance(end, FileEnd)
-    kind = format_of(path, FORMATS)
-    return [
-        (r.line, parse(r, kind, text_field)) for r in records if not isinstance(r, FileEnd)
-    ], end
+    kind, records = format_of(path, FORMATS), [raw for raw in found if isinstance(raw, Raw)]
+    return [(raw.line, parse(raw, kind, text_field)) for raw in records], end
 
 
 @pytest.mark.parametrize("compression", ["", ".gz", ".bz2"])
@@ -108,7 +107,7 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_is_left_out_and_never_held(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kobert_kit.corpus.raw, "LONGEST_RECORD", 50_000)
+    monkeypatch.setattr(kobert_kit.corpus.cutting, "LONGEST_RECORD", 50_000)
     good = [b'{"text": "good"}', b'{"text": "also good"}']
     head = b"text\n" if name == "a.csv" else b""
     path = write_bytes(tmp_path / name, head + good[0] + b"\n" + b"x" * 999_999 + b"\n" + good[1])
