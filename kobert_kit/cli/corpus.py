@@ -13,7 +13,21 @@ if TYPE_CHECKING:
     from kobert_kit.corpus.curate import Sentences
 
 
-@click.command("corpus")
+class _WithoutName(click.Group):
+    """A group whose first command needs no name: `corpus SOURCE...` is `corpus make SOURCE...`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands:
+            args = ["make", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("corpus", cls=_WithoutName)
+def corpus() -> None:
+    """Make clean documents of raw text (`make`, whose name may be left out), or look at them."""
+
+
+@corpus.command("make")
 @click.argument(
     "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
@@ -86,7 +100,7 @@ if TYPE_CHECKING:
     "one folder, or their work folders are copied into one; the command without --shard finishes "
     "it.",
 )
-def corpus(
+def make(
     sources: tuple[Path, ...],
     output: Path,
     presets: tuple[str, ...],
@@ -104,8 +118,8 @@ def corpus(
 
     SOURCE is any number of files or folders: .txt with a blank line between documents, .jsonl,
     .parquet, .csv and .tsv, a Wikipedia dump (.xml) and what WikiExtractor made of one, each also
-    as .gz, .xz, .bz2 or .zst, in UTF-8, UTF-16, cp949 or EUC-KR. Of documents that are the same or nearly so the first is kept: name the sources in the
-    order in which you prefer them.
+    as .gz, .xz, .bz2 or .zst, in UTF-8, UTF-16, cp949 or EUC-KR. Of documents that are the same or
+    nearly so the first is kept: name the sources in the order in which you prefer them.
 
     The folder holds the documents as JSON lines, which all other commands read, and beside them
     what was dropped, with file, line and reason, and the ledger. The same command again continues
@@ -131,6 +145,7 @@ def corpus(
     Examples:
       kobert-kit corpus wiki.jsonl.xz news/ --preset news --preset wiki=wiki --output clean
       kobert-kit corpus reviews.csv --text-field review --preset comments --output clean
+      kobert-kit corpus stats clean --html clean.html
     """
     from kobert_kit.corpus.curate import CorpusSettings, make_corpus, read_ledger
     from kobert_kit.corpus.steps import Pace
@@ -151,6 +166,35 @@ def corpus(
     if parts == 1:
         click.echo(describe_ledger(read_ledger(output)))
         click.echo(f"corpus: {output} ({record.seconds:,.0f} s)")
+
+
+@corpus.command("stats")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--html", type=click.Path(path_type=Path), help="Also write a page with plots to this file."
+)
+def stats(folder: Path, html: Path | None) -> None:
+    """Print what the corpus in DIR is made of, and a few documents to read.
+
+    \b
+    Example:
+      kobert-kit corpus stats clean --html clean.html
+    """
+    from kobert_kit.corpus.curate import read_ledger
+    from kobert_kit.corpus.documents import ReadReport
+    from kobert_kit.corpus.files import find_files
+    from kobert_kit.corpus.reading import read_documents
+    from kobert_kit.corpus.stats import measure_corpus
+    from kobert_kit.records import atomic_file
+    from kobert_kit.report.corpus_stats import corpus_page, describe_corpus
+
+    ledger = read_ledger(folder)
+    measured = measure_corpus(read_documents(find_files([folder]), ReadReport()))
+    click.echo(describe_corpus(measured, ledger))
+    if html:
+        with atomic_file(html) as temporary:
+            temporary.write_text(corpus_page(measured, ledger), encoding="utf-8")
+        click.echo(f"\npage: {html}")
 
 
 def _by_source(preset: str) -> tuple[str, str]:
