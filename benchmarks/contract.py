@@ -19,8 +19,8 @@ from pathlib import Path
 from lines import read_lines
 
 from kobert_kit import load_tokenizer
-from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL
+from kobert_kit.normalize import normalize_text
 from kobert_kit.tokenizer.boundaries import BoundaryMarker
 from kobert_kit.tokenizer.recipe import read_recipe
 

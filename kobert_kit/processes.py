@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,9 @@ from typing import Any, TypeVar
 from kobert_kit.errors import DataError
 
 Task = TypeVar("Task")
+
+# For workers that need no torch. Forking is not safe on macOS, and not there on Windows.
+START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 
 def ahead(tasks: Iterable[Task], count: int) -> Iterator[Task]:

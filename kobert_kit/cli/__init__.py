@@ -17,6 +17,7 @@ from kobert_kit.errors import KobertKitError
 # `kobert-kit --help` answers at once.
 COMMANDS = {
     "quickstart": ("quickstart", "Run the whole path on the sample corpus, in a few minutes."),
+    "corpus": ("corpus", "Make clean, unique documents of any Korean text, each accounted for."),
     "build-vocab": ("build_vocab", "Build a morpheme-aware WordPiece vocabulary from a corpus."),
     "tokenize": ("tokenize", "Show what a tokenizer makes of a text."),
     "inspect": ("inspect", "Measure tokenizers side by side."),

@@ -100,7 +100,7 @@ def build_vocab(
     """Build a morpheme-aware WordPiece vocabulary from CORPUS.
 
     CORPUS is any number of files or folders: .txt with a blank line between documents, .jsonl
-    with a "text" in each line, .parquet with a column "text", each also as .gz, .xz or .zst.
+    with a "text" in each line, .parquet with a column "text", each also as .gz, .xz, .bz2 or .zst.
 
     Kiwi splits the text into surface morphemes; a morpheme inside an eojeol becomes a piece with
     ##, and no entry crosses a morpheme. So 먹었습니다 is learnt as 먹 ##었 ##습니다. Using a

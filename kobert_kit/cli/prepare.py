@@ -67,7 +67,7 @@ def prepare(
     from kobert_kit.pretrain.export import export_arrow as export
     from kobert_kit.pretrain.prepare import prepare as run
 
-    part, parts = _parse(shard)
+    part, parts = parse_shard(shard)
     if export_arrow and parts > 1:
         raise click.UsageError("--export-arrow: only without --shard, when the folder is whole")
     if export_arrow and export_arrow.exists():
@@ -86,7 +86,7 @@ def prepare(
         click.echo(f"data set: {export_arrow}")
 
 
-def _parse(shard: str | None) -> tuple[int, int]:
+def parse_shard(shard: str | None) -> tuple[int, int]:
     """``I/N`` as (I - 1, N)."""
     if shard is None:
         return 0, 1

@@ -1,18 +1,19 @@
 """Files as a stream of blocks and lines of bytes, compressed or not.
 
-The three decompressors share one loop rather than the libraries' file objects, because those
+The four decompressors share one loop rather than the libraries' file objects, because those
 differ where it matters: zstandard's takes a truncated file for a whole one.
 """
 
 from __future__ import annotations
 
+import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from kobert_kit.corpus.files import suffixes_of
+from kobert_kit.corpus.files import compression_of
 from kobert_kit.errors import DataError
 
 BLOCK_BYTES = 1 << 16
@@ -25,7 +26,7 @@ class Damaged(Exception):
 
 
 class Decompressor(Protocol):
-    """What the incremental decompressors of zlib, lzma and zstandard have in common."""
+    """What the incremental decompressors of zlib, bz2, lzma and zstandard have in common."""
 
     @property
     def eof(self) -> bool: ...
@@ -45,7 +46,7 @@ def read_blocks(path: Path, advance: Advance) -> Iterator[bytes]:
     """
     try:
         with path.open("rb", buffering=0) as stream:
-            compression = suffixes_of(path)[1]
+            compression = compression_of(path)
             blocks = _raw_blocks(stream.read, advance)
             yield from _decompress(blocks, compression) if compression else blocks
     except OSError as error:
@@ -80,6 +81,8 @@ def _codec(compression: str) -> tuple[Callable[[], Decompressor], type[Exception
     """What makes a fresh decompressor, and the error it raises on damage."""
     if compression == ".gz":
         return lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS), zlib.error
+    if compression == ".bz2":
+        return bz2.BZ2Decompressor, OSError
     if compression == ".xz":
         return lzma.LZMADecompressor, lzma.LZMAError
     import zstandard

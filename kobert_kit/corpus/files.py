@@ -3,35 +3,58 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.records import fingerprint_files, is_stage_folder
+from kobert_kit.records import (
+    RECORD_NAME,
+    check_finished,
+    fingerprint_files,
+    is_stage_folder,
+    recorded_stage,
+)
 
 FORMATS = (".txt", ".jsonl", ".parquet")
-COMPRESSIONS = (".gz", ".xz", ".zst")
+EXTRACTED = "wiki_00"  # what WikiExtractor names its files, with other numbers
+COMPRESSIONS = (".gz", ".xz", ".zst", ".bz2")
+
+# The stage whose folder is a corpus, and the part of it that holds the documents.
+CLEAN_STAGE, CLEAN_DOCUMENTS = "corpus", "documents"
+
+Refuse = Callable[[Path, str], None]
 
 
-def suffixes_of(path: Path) -> tuple[str, str]:
-    """Format and compression of a file by its name: ``a.jsonl.xz`` gives ``.jsonl``, ``.xz``.
-
-    The compression is empty for a plain file; both are empty where the format is not known.
-    """
+def compression_of(path: Path) -> str:
+    """The suffix of a compressed file, in lower case; empty for a plain one."""
     name = path.name.lower()
-    compression = next((suffix for suffix in COMPRESSIONS if name.endswith(suffix)), "")
-    name = name.removesuffix(compression)
-    kind = next((suffix for suffix in FORMATS if name.endswith(suffix)), "")
-    return (kind, compression) if kind else ("", "")
+    return next((suffix for suffix in COMPRESSIONS if name.endswith(suffix)), "")
 
 
-def find_files(paths: Sequence[Path]) -> list[Path]:
+def format_of(path: Path, formats: Sequence[str] = FORMATS) -> str:
+    """Which of ``formats`` a file is in, by its name: ``a.jsonl.xz`` is ``.jsonl``; or empty."""
+    name = path.name.lower().removesuffix(compression_of(path))
+    if EXTRACTED in formats and re.fullmatch(r"wiki_\d+", name):
+        return EXTRACTED
+    return next((suffix for suffix in formats if name.endswith(suffix)), "")
+
+
+def refuse(path: Path, what: str) -> None:
+    """What becomes of an entry of a folder that cannot be read: the job ends."""
+    raise UsageError(f"{path}: {what}")
+
+
+def find_files(
+    paths: Sequence[Path], formats: Sequence[str] = FORMATS, refuse: Refuse = refuse
+) -> list[Path]:
     """The corpus files among ``paths``: files as they are, folders with all below, sorted.
 
     The order is that of ``paths`` and, in a folder, of the names' code points, on any machine.
     Folders are searched for known suffixes; hidden entries, other files there and folders that a
     stage of kobert-kit wrote are passed over.
-    Links are followed, and a file that is reached twice is taken once.
+    Links are followed, and a file that is reached twice is taken once. ``refuse`` is told of what
+    a folder holds that cannot be read; where it returns, the search goes on.
 
     Raises:
         UsageError: a path does not exist or cannot be searched, a file named explicitly has an
@@ -40,26 +63,33 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            for file in sorted(_search(path), key=lambda file: file.parts):
+            for file in sorted(_search(path, formats, refuse), key=lambda file: file.parts):
                 found.setdefault(file.resolve(), file)
         elif not path.exists():
             raise UsageError(f"{path}: no such file or folder")
-        elif not suffixes_of(path)[0]:
-            raise UsageError(f"{path}: unknown kind of file; a corpus is made of {_known()}")
+        elif not format_of(path, formats):
+            raise UsageError(f"{path}: unknown kind of file; a corpus is made of {_known(formats)}")
         else:
             found.setdefault(path.resolve(), path)
     if not found:
         where = ", ".join(map(str, paths)) or "CORPUS"
-        raise UsageError(f"{where}: no corpus files found; a corpus is made of {_known()}")
+        raise UsageError(f"{where}: no corpus files found; a corpus is made of {_known(formats)}")
     return list(found.values())
 
 
-def _search(folder: Path) -> Iterator[Path]:
+def _search(folder: Path, formats: Sequence[str], refuse: Refuse) -> Iterator[Path]:
     """Files with a known suffix below ``folder``; each folder is entered once, so loops end."""
     entered = {folder.resolve()}
-    for root, folders, files in os.walk(folder, followlinks=True, onerror=_unreadable):
+
+    def unreadable(error: OSError) -> None:
+        refuse(Path(error.filename), f"the folder cannot be searched ({error.strerror})")
+
+    for root, folders, files in os.walk(folder, followlinks=True, onerror=unreadable):
         here = Path(root)
-        if is_stage_folder(files):  # what a stage made from a corpus is not corpus
+        if is_clean_corpus(here, files):
+            folders[:] = [CLEAN_DOCUMENTS]
+            continue
+        if is_stage_folder(files):  # what another stage made from a corpus is not corpus
             folders.clear()
             continue
         ahead = []
@@ -71,19 +101,27 @@ def _search(folder: Path) -> Iterator[Path]:
         folders[:] = ahead
         for name in files:
             file = here / name
-            if name.startswith(".") or not suffixes_of(file)[0]:
+            if name.startswith(".") or not format_of(file, formats):
                 continue
-            if not file.is_file():
-                raise UsageError(f"{file}: not a file (a broken link?); mend or remove it")
-            yield file
+            if file.is_file():
+                yield file
+            else:
+                refuse(file, "not a file (a broken link?); mend or remove it")
 
 
-def _unreadable(error: OSError) -> None:
-    raise UsageError(f"{error.filename}: the folder cannot be searched ({error.strerror})")
+def is_clean_corpus(folder: Path, names: Sequence[str]) -> bool:
+    """Whether `kobert-kit corpus` has made ``folder``, which holds ``names``.
+
+    Raises:
+        DataError: it has begun to, and not finished.
+    """
+    if f".{CLEAN_STAGE}.unfinished" in names:
+        check_finished(folder)
+    return RECORD_NAME in names and recorded_stage(folder) == CLEAN_STAGE
 
 
-def _known() -> str:
-    return f"{', '.join(FORMATS)} files, each also with {', '.join(COMPRESSIONS)}"
+def _known(formats: Sequence[str]) -> str:
+    return f"{', '.join(formats)} files, each also with {', '.join(COMPRESSIONS)}"
 
 
 def total_bytes(files: Sequence[Path]) -> int:

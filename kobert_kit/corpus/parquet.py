@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import IO, Any
 
 from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
-from kobert_kit.corpus.files import suffixes_of
+from kobert_kit.corpus.files import compression_of
 from kobert_kit.errors import DataError
 
-COLUMNS = ("id", "title", "text")
 BATCH_ROWS = 256
 
 
-def read_rows(path: Path, advance: Advance) -> Iterator[dict[str, object]]:
-    """The columns ``text`` and, where present, ``id`` and ``title``, row by row.
+def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict[str, object]]:
+    """The column ``text``, as "text", and, where present, ``id`` and ``title``, row by row.
 
     A string that is not UTF-8 comes out as bytes. A file compressed as a whole goes through a
     temporary file, because Parquet is read from its end.
 
     Raises:
-        DataError: the file cannot be read, is damaged, or has no column ``text``.
+        DataError: the file cannot be read, is damaged, or has no such column.
     """
     import pyarrow
     import pyarrow.parquet
@@ -33,16 +32,17 @@ def read_rows(path: Path, advance: Advance) -> Iterator[dict[str, object]]:
         size = path.stat().st_size
         with _plain(path) as stream, pyarrow.parquet.ParquetFile(stream) as table:
             names = table.schema_arrow.names
-            if "text" not in names:
+            if text not in names:
                 raise DataError(
-                    f"{path}: no column 'text', only {', '.join(names)}; rename the column that "
+                    f"{path}: no column '{text}', only {', '.join(names)}; rename the column that "
                     "holds the documents"
                 )
-            columns = [name for name in COLUMNS if name in names]
+            columns = [text, *(name for name in ("id", "title") if name in names)]
+            keys = ["text", *columns[1:]]
             for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=columns):
                 for values in zip(*map(batch.column, columns), strict=True):
                     row += 1
-                    yield dict(zip(columns, map(_value, values), strict=True))
+                    yield dict(zip(keys, map(_value, values), strict=True))
                 # The reader jumps about in the file, so its rows stand for its bytes.
                 done = size * row // table.metadata.num_rows
                 advance(done - told)
@@ -64,7 +64,7 @@ def read_rows(path: Path, advance: Advance) -> Iterator[dict[str, object]]:
 @contextlib.contextmanager
 def _plain(path: Path) -> Iterator[IO[bytes]]:
     """``path``, or its decompressed content in a temporary file, open for reading."""
-    if not suffixes_of(path)[1]:
+    if not compression_of(path):
         with path.open("rb") as stream:
             yield stream
         return

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kobert_kit.corpus.compression import Advance, read_lines
 from kobert_kit.corpus.documents import Document, ReadReport
-from kobert_kit.corpus.files import suffixes_of
+from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.parquet import read_rows
 
 NOT_UTF8 = "not UTF-8"
@@ -41,7 +41,7 @@ def read_documents(
     """
     for path in files:
         report.files += 1
-        read = _READERS[suffixes_of(path)[0]]
+        read = _READERS[format_of(path)]
         for document in read(path, report, advance or _ignore):
             report.keep(document)
             yield document
@@ -77,17 +77,22 @@ def _read_jsonl(path: Path, report: ReadReport, advance: Advance) -> Iterator[Do
             continue
         if not line or line.isspace():
             continue
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            report.skip(path, number, NOT_JSON)
-            continue
-        if not isinstance(fields, dict):
-            report.skip(path, number, NOT_OBJECT)
+        fields = parse_object(line)
+        if isinstance(fields, str):
+            report.skip(path, number, fields)
         elif "text" not in fields:
             report.skip(path, number, NO_TEXT)
         elif document := _document(path, number, fields, report):
             yield document
+
+
+def parse_object(line: str) -> dict[str, object] | str:
+    """The JSON object that a line holds, or the reason why it holds none."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+    return fields if isinstance(fields, dict) else NOT_OBJECT
 
 
 def _read_parquet(path: Path, report: ReadReport, advance: Advance) -> Iterator[Document]:
@@ -122,12 +127,12 @@ def _document(
     elif not text or text.isspace():
         report.skip(path, number, EMPTY)
     else:
-        id = _label(fields.get("id")) or f"{path.name}:{number}"
-        return Document(id, encodable(text), _label(fields.get("title")))
+        id = label(fields.get("id")) or f"{path.name}:{number}"
+        return Document(id, encodable(text), label(fields.get("title")))
     return None
 
 
-def _label(value: object) -> str:
+def label(value: object) -> str:
     """An id or title as a string; people number their documents, and leave titles null."""
     return "" if value is None else encodable(str(value))
 

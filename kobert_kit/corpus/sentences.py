@@ -25,3 +25,17 @@ def sentence_starts(text: str) -> list[int]:
     first = len(text) - len(text.lstrip())
     ends = [match.end() for match in _END.finditer(text)]
     return [first, *(end for end in ends if first < end < len(text))]
+
+
+def sentence_spans(text: str, starts: list[int]) -> list[tuple[int, int]]:
+    """Where the sentences that begin at ``starts`` lie, without the white space after each."""
+    ends = [*starts[1:], len(text)] if starts else []
+    return [
+        (start, start + len(text[start:end].rstrip()))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of ``text``, by rule."""
+    return [text[start:end] for start, end in sentence_spans(text, sentence_starts(text))]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kobert_kit.morphology.kiwi import KiwiSettings, analyser
 from kobert_kit.morphology.known import known_cuts
-from kobert_kit.morphology.normalize import normalize, normalize_text
+from kobert_kit.normalize import normalize, normalize_text
 
 # Kiwi takes quadratic time on a run of one class of characters, and a run without a space that is
 # longer than any word is an address, a key or damage.

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from kobert_kit.morphology.kiwi import KiwiSettings
 from kobert_kit.morphology.splitter import Splitter
-from kobert_kit.processes import worker_pool
-
-# Forking is not safe on macOS, and not there on Windows.
-START_METHOD = "fork" if sys.platform == "linux" else "spawn"
+from kobert_kit.processes import START_METHOD, worker_pool
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from kobert_kit.report.html import html_page, html_table
 from kobert_kit.report.tables import table
 from kobert_kit.tokenizer.inspection import CLASSES, SYLLABLES, Inspection
 from kobert_kit.tokenizer.tokens import Token
@@ -74,10 +75,6 @@ def _share(part: float, whole: float) -> str:
 
 
 _STYLE = """
-body { font: 16px/1.6 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
-table { border-collapse: collapse; margin-bottom: 2rem; }
-th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; }
 .text { margin: 1.5rem 0 .3rem; color: #555; white-space: pre-wrap; }
 .name { display: inline-block; width: 12rem; color: #555; font-size: .8rem; }
 .token { background: #e8eefc; border-radius: .2rem; margin-right: 1px; padding: 0 .15rem; }
@@ -96,18 +93,9 @@ def page(
     Hovering a token shows the entry, its id, its offsets, and the morpheme that it begins in with
     its tag. ``samples`` are texts with the tokens of each tokenizer.
     """
-    names = ("", *(one.name for one in inspections))
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-        for row in measures(inspections)
-    )
+    header = ["", *(one.name for one in inspections)]
     shown = "".join(_sample(text, inspections, tokens) for text, tokens in samples)
-    return (
-        '<!doctype html>\n<html lang="ko"><head><meta charset="utf-8">'
-        f"<title>Tokenizers</title><style>{_STYLE}</style></head>\n<body><h1>Tokenizers</h1>\n"
-        f"<table><tr>{head}</tr>{body}</table>\n{shown}</body></html>\n"
-    )
+    return html_page("Tokenizers", _STYLE, html_table(header, measures(inspections)) + shown)
 
 
 def _sample(text: str, inspections: Sequence[Inspection], tokens: Sequence[Sequence[Token]]) -> str:

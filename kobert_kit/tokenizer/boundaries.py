@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kobert_kit.morphology.kiwi import KiwiSettings
-from kobert_kit.morphology.normalize import normalize
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
+from kobert_kit.normalize import normalize
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

@@ -13,8 +13,8 @@ from kobert_kit.corpus.files import total_bytes
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.errors import DataError
-from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL
+from kobert_kit.normalize import normalize_text
 
 # About 1 GB of distinct eojeols; when there are more, the rarest are forgotten.
 MAX_DISTINCT = 6_000_000

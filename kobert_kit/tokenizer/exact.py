@@ -13,7 +13,7 @@ from typing import Any
 from tokenizers import Encoding
 
 from kobert_kit.corpus.reading import encodable
-from kobert_kit.morphology.normalize import Normalized, normalize, normalize_text
+from kobert_kit.normalize import Normalized, normalize, normalize_text
 
 Text = str | Sequence[str]  # running text, or words
 Sample = tuple[Text, ...]  # one text or a pair

@@ -14,8 +14,8 @@ from pathlib import Path
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, processors
 from tokenizers import pre_tokenizers as pre
 
-from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
 from kobert_kit.morphology.splitter import EOJEOL
+from kobert_kit.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
 from kobert_kit.records import atomic_file, write_json
 from kobert_kit.tokenizer.charsmap import compile_charsmap
 from kobert_kit.tokenizer.locked import locked

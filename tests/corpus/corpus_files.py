@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import lzma
@@ -16,6 +17,7 @@ COMPRESS = {
     "": bytes,
     ".gz": gzip.compress,
     ".xz": lzma.compress,
+    ".bz2": bz2.compress,
     ".zst": zstandard.ZstdCompressor(write_checksum=True).compress,
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kobert_kit.corpus.files import find_files, fingerprint, suffixes_of, total_bytes
+from kobert_kit.corpus.files import compression_of, find_files, fingerprint, format_of, total_bytes
 from kobert_kit.errors import DataError, UsageError
 
 
@@ -36,7 +36,7 @@ def test_paths_keep_their_order_and_a_file_reached_twice_is_taken_once(tmp_path:
 
 def test_folders_pass_over_other_and_hidden_files(tmp_path: Path) -> None:
     kept = touch(tmp_path / "data.jsonl")
-    for name in ["README.md", "data.jsonl.bz2", ".cache/old.txt", "._data.jsonl", "notes.gz"]:
+    for name in ["README.md", "data.jsonl.zip", ".cache/old.txt", "._data.jsonl", "notes.gz"]:
         touch(tmp_path / name)
     assert find_files([tmp_path]) == [kept]
 
@@ -63,9 +63,9 @@ def test_what_is_missing_unknown_or_empty_is_a_usage_error_that_names_it(tmp_pat
 
 
 def test_format_and_compression_come_from_the_name() -> None:
-    assert suffixes_of(Path("a.b.JSONL.Xz")) == (".jsonl", ".xz")
-    assert suffixes_of(Path("a.txt")) == (".txt", "")
-    assert suffixes_of(Path("archive.tar.gz")) == ("", "")
+    kinds = [Path(name) for name in ("a.b.JSONL.Xz", "a.txt", "archive.tar.gz")]
+    assert [format_of(path) for path in kinds] == [".jsonl", ".txt", ""]
+    assert [compression_of(path) for path in kinds] == [".xz", "", ".gz"]
 
 
 def test_size_and_fingerprint_depend_on_content(tmp_path: Path) -> None:

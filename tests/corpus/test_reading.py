@@ -171,7 +171,8 @@ def test_a_damaged_archive_is_named(tmp_path: Path, compression: str, damage: st
             found.append(document.text)
     if damage != "corrupt":  # what stands behind the damage may decompress to anything
         assert found == texts[: len(found)] and not report.skipped
-        assert (len(found) == 0) == (damage == "empty")
+        if compression != ".bz2":  # which gives nothing before its block of 900 kB is whole
+            assert (len(found) == 0) == (damage == "empty")
 
 
 @pytest.mark.parametrize("compression", [c for c in COMPRESS if c])

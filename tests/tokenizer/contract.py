@@ -6,8 +6,8 @@ import random
 import unicodedata
 from collections.abc import Iterator
 
-from kobert_kit.morphology.normalize import normalize_text
 from kobert_kit.morphology.splitter import EOJEOL
+from kobert_kit.normalize import normalize_text
 
 NOISE = (
     "가먹었습니다한국어ㅋㅠ \t\n\u3000\x1cA1.,#🇰🇷👨👩\u200d👍🏽e\u0301\ufe0f\ud800\udc00\0大𠮷"

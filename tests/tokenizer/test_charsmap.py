@@ -2,7 +2,7 @@
 
 from tokenizers.normalizers import Precompiled
 
-from kobert_kit.morphology.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
+from kobert_kit.normalize import COMPATIBILITY_JAMO, WIDTH_FORMS
 from kobert_kit.tokenizer.charsmap import compile_charsmap
 
 

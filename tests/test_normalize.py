@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from kobert_kit.morphology.normalize import normalize, normalize_text
+from kobert_kit.normalize import normalize, normalize_text
 
 ALPHABET = (
     "Ａﾻ％가각힣국ㅋㅠ \u1112\u1161\u11ab\u110f\u1172e\u0301\u0327\u200d👨大ﬁ\u0958\u0344a\ufb1d"

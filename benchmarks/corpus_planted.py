@@ -1,0 +1,97 @@
+"""Does `kobert-kit corpus` find what is planted in real text?
+
+Copies of documents, as they are, with their sentences in another order, and with 5 % of their
+characters replaced, at the end of the corpus; and sentences of evaluation data inside documents.
+
+    python benchmarks/corpus_planted.py --evaluation KLUE_FILE_OR_FOLDER CORPUS...
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kobert_kit.corpus.documents import ReadReport
+from kobert_kit.corpus.evaluation import evaluation_files, evaluation_sentences
+from kobert_kit.corpus.files import find_files
+from kobert_kit.corpus.lines import hash_text
+from kobert_kit.corpus.minhash import FEWEST, sign
+from kobert_kit.corpus.near import find_near
+from kobert_kit.corpus.overlap import build_index, find_sentences, is_looked_for
+from kobert_kit.corpus.reading import read_documents
+from kobert_kit.corpus.sentences import split_sentences
+
+PLANTED = 2_000
+SEED = 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--evaluation", type=Path)
+    parser.add_argument("corpus", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    documents = read_documents(find_files(arguments.corpus), ReadReport())
+    texts = list({hash_text(document.text): document.text for document in documents}.values())
+    print(f"{len(texts):,} distinct documents; {PLANTED:,} planted copies of each kind")
+    plant_copies(texts)
+    if arguments.evaluation:
+        plant_sentences(texts, arguments.evaluation)
+
+
+def plant_copies(texts: Sequence[str]) -> None:
+    rng = random.Random(SEED)
+    signatures, sizes = sign(texts)
+    long = np.flatnonzero(sizes >= FEWEST).tolist()
+    chosen = rng.sample(long, PLANTED)
+    kinds: dict[str, Callable[[random.Random, str], str]] = {
+        "exact": lambda rng, text: text,
+        "sentences reordered": reorder,
+        "5 % of characters replaced": replace,
+    }
+    for name, change in kinds.items():
+        copies, counts = sign([change(rng, texts[number]) for number in chosen])
+        together = np.concatenate([signatures, copies])
+        wanted = np.concatenate([sizes, counts]) >= FEWEST
+        with tempfile.TemporaryDirectory() as work:
+            kept = find_near(together, wanted, Path(work) / "buckets").kept
+        found = kept[len(texts) :] == kept[chosen]
+        print(f"{name}: {100 * found.mean():.2f} % found")
+    alone = kept[: len(texts)] != np.arange(len(texts))
+    print(f"taken for near duplicates among the corpus itself: {int(alone.sum())}")
+
+
+def reorder(rng: random.Random, text: str) -> str:
+    parts = split_sentences(text)
+    return " ".join(rng.sample(parts, len(parts)))
+
+
+def replace(rng: random.Random, text: str) -> str:
+    chars = list(text)
+    for place in rng.sample(range(len(chars)), len(chars) // 20):
+        chars[place] = chr(rng.randrange(0xAC00, 0xD7A4))
+    return "".join(chars)
+
+
+def plant_sentences(texts: Sequence[str], evaluation: Path) -> None:
+    rng, files = random.Random(SEED), evaluation_files([evaluation])
+    index = build_index(files)
+    sentences = [sentence for path in files for sentence in evaluation_sentences(path)]
+    long = [sentence for sentence in sentences if is_looked_for(sentence)]
+    chosen = rng.sample(long, min(PLANTED, len(long)))
+    hosts = rng.sample(range(len(texts)), len(chosen))
+    before = find_sentences(index, [texts[host] for host in hosts])
+    grown = [f"{texts[host]} {sentence}" for host, sentence in zip(hosts, chosen, strict=True)]
+    after = find_sentences(index, grown)
+    alone = find_sentences(index, chosen)
+    found = sum(bool(set(own) & set(hit)) for own, hit in zip(alone, after, strict=True))
+    print(f"evaluation sentences found: {100 * found / len(chosen):.2f} % of {len(chosen):,}")
+    print(f"documents with one before they were planted: {sum(map(bool, before)):,}")
+
+
+if __name__ == "__main__":
+    main()

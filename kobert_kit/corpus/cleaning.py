@@ -1,0 +1,70 @@
+"""First step, in a worker: records become documents, and filters mend them one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kobert_kit.corpus.chunks import Account, Dropped, Kept, write_chunk
+from kobert_kit.corpus.context import Context, worker_context
+from kobert_kit.corpus.edits import Edit
+from kobert_kit.corpus.filters import EXAMPLES, describe_change
+from kobert_kit.corpus.lines import hash_lines
+from kobert_kit.corpus.parsing import parse
+from kobert_kit.corpus.raw import FileEnd, Raw
+from kobert_kit.corpus.reading import EMPTY
+
+CLEANED = "cleaned"
+NOT_DECODED = "a line that cannot be decoded"
+
+
+def clean_chunk(number: int, records: list[Raw | FileEnd]) -> None:
+    """Make the cleaned chunk ``number`` of ``records``."""
+    context, account = worker_context(), Account()
+    documents: list[Kept] = []
+    for record in records:
+        if isinstance(record, FileEnd):
+            account.files.append((record.file, record.encoding, record.problem))
+        elif document := _clean(record, context, account):
+            documents.append(document)
+    hashes: list[int] = []
+    counts = []
+    for document in documents:
+        rules = context.filters_of(document.file).lines
+        found = hash_lines(document.text) if rules else []
+        hashes += found
+        counts.append(len(found))
+    arrays = {"lines": np.array(hashes, np.uint64), "counts": np.array(counts, np.int64)}
+    write_chunk(context.chunk(CLEANED, number), documents, account, arrays)
+
+
+def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
+    parsed = parse(raw, context.kind(raw.file), context.text_field)
+    size = len(parsed.text.encode())
+    if not size and isinstance(raw.content, bytes):
+        size = len(raw.content)
+    account.count_read(context.source(raw.file), size)
+    for line in parsed.bad_lines:
+        account.dropped.append(Dropped(raw.file, line, NOT_DECODED, unit="line"))
+    if parsed.problem:
+        account.dropped.append(Dropped(raw.file, raw.line, parsed.problem, size))
+        return None
+    text = _edit(parsed.text, context.filters_of(raw.file).edits, account)
+    if not text or text.isspace():
+        account.dropped.append(Dropped(raw.file, raw.line, EMPTY, size))
+        return None
+    id = parsed.id or f"{context.files[raw.file].name}:{raw.line}"
+    sentences = context.sentence_starts(text) if context.sentence_starts else None
+    return Kept(raw.file, raw.line, id, parsed.title, text, size, sentences)
+
+
+def _edit(text: str, edits: dict[str, Edit], account: Account) -> str:
+    for name, edit in edits.items():
+        edited = edit(text)
+        if edited != text:
+            tally = account.tally(name)
+            tally.documents += 1
+            tally.characters += len(text) - len(edited)
+            if len(tally.examples) < EXAMPLES:
+                tally.examples.append(describe_change(text, edited))
+            text = edited
+    return text

@@ -1,0 +1,83 @@
+"""What every worker process of the corpus stage knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kobert_kit.corpus.cutting import FORMATS
+from kobert_kit.corpus.files import format_of
+from kobert_kit.corpus.filters import Filters, Settings, build_filters
+
+SentenceStarts = Callable[[str], list[int]]
+
+
+@dataclass(frozen=True)
+class Context:
+    """The corpus and what is asked of it. It travels to every process, so it is plain data.
+
+    ``files`` and the index in ``names`` of the source of each; ``filters`` by source's name;
+    ``work`` is the folder of what is on its way. ``sentence_starts`` is a function of a module.
+    """
+
+    files: list[Path]
+    source_of: list[int]
+    names: list[str]
+    filters: dict[str, Settings]
+    work: Path
+    text_field: str = "text"
+    sentence_starts: SentenceStarts | None = None
+    near_duplicates: bool = True
+    evaluation_files: tuple[Path, ...] = ()
+    drop_overlap: bool = True
+
+    @property
+    def evaluation(self) -> Path:
+        """The folder of the index of evaluation sentences."""
+        return self.work / "evaluation"
+
+    @cached_property
+    def built(self) -> list[Filters]:
+        """The filters of each source, by its index; for workers, as they do not pickle."""
+        return [build_filters(self.filters[name]) for name in self.names]
+
+    def filters_of(self, file: int) -> Filters:
+        return self.built[self.source_of[file]]
+
+    def source(self, file: int) -> str:
+        return self.names[self.source_of[file]]
+
+    def kind(self, file: int) -> str:
+        return format_of(self.files[file], FORMATS)
+
+    def chunk(self, stage: str, number: int) -> Path:
+        """The chunk ``number`` as ``stage`` left it."""
+        return self.work / f"{stage}-{number:06d}"
+
+
+_context: list[Context] = []
+
+
+def start_worker(context: Context) -> None:
+    """Make ``context`` the one of this process."""
+    _context[:] = [context]
+
+
+def worker_context() -> Context:
+    """The context that this process was started with."""
+    return _context[0]
+
+
+def name_sources(sources: list[Path]) -> list[str]:
+    """A name for each source: its file's or folder's, without what its suffixes say; distinct."""
+    names: list[str] = []
+    for path in sources:
+        stem = path.resolve().name
+        name = base = stem if path.is_dir() else stem.split(".")[0] or stem
+        number = 2
+        while name in names:
+            name, number = f"{base}-{number}", number + 1
+        names.append(name)
+    return names

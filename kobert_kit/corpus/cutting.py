@@ -1,0 +1,138 @@
+"""Files of every kind, cut into records."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
+from kobert_kit.corpus.encodings import UTF8, Transcoded
+from kobert_kit.corpus.files import EXTRACTED, format_of
+from kobert_kit.corpus.parquet import read_rows
+from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
+from kobert_kit.corpus.wiki_files import cut_dump, cut_extracted
+from kobert_kit.errors import DataError
+
+TABLES = {".csv": ",", ".tsv": "\t"}
+DUMP = ".xml"
+FORMATS = (".txt", ".jsonl", ".parquet", *TABLES, DUMP, EXTRACTED)
+
+
+def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterator[Raw | FileEnd]:
+    """The records of one file, and its end. Damage ends the file, never the job."""
+    kind, blocks = format_of(path, FORMATS), Transcoded(read_blocks(path, advance))
+    problem, line = "", 0
+    try:
+        before = _stamp(path)
+        if kind == ".parquet":
+            blocks.encoding = UTF8
+            for line, row in enumerate(read_rows(path, advance, text_field), 1):
+                yield Raw(file, line, row)
+        else:
+            for record in _CUT[kind](file, blocks, text_field):
+                line = record.line
+                yield record
+        if _stamp(path) != before:
+            problem = "the file changed while it was read; run the command again on a copy at rest"
+    except Damaged as error:
+        problem = f"truncated or damaged after line {line:,} ({error})"
+    except DataError as error:
+        problem = str(error).removeprefix(f"{path}: ")
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    yield FileEnd(file, blocks.encoding, problem)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
+
+
+def _cut_jsonl(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    for number, line in cut_lines(blocks, LONGEST_RECORD):
+        if line is None:
+            yield Raw(file, number, problem=TOO_LONG)
+        elif line and not line.isspace():
+            yield Raw(file, number, line, blocks.lines_in)
+
+
+def _cut_text(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    """Paragraphs of a line each; a line of white space ends the document, or sheer length."""
+    start, paragraphs, size = 0, list[bytes](), 0
+    for number, line in cut_lines(blocks, LONGEST_RECORD):
+        ends = line is None or _is_blank(line, blocks.lines_in)
+        if line is not None and not ends:
+            start = start if paragraphs else number
+            paragraphs.append(line)
+            size += len(line)
+        if paragraphs and (ends or size > LONGEST_RECORD):
+            yield Raw(file, start, b"\n".join(paragraphs), blocks.lines_in)
+            paragraphs, size = [], 0
+        if line is None:
+            yield Raw(file, number, problem=TOO_LONG)
+    if paragraphs:
+        yield Raw(file, start, b"\n".join(paragraphs), blocks.lines_in)
+
+
+def _is_blank(line: bytes, encoding: str) -> bool:
+    # Most lines show in a few characters that they are not; the full-width space takes three bytes.
+    return not line or line.isspace() or not line[:300].decode(encoding, "replace").strip()
+
+
+def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -> Iterator[Raw]:
+    """Rows under a header. Tab-separated files know no quoting."""
+    csv.field_size_limit(LONGEST_RECORD)
+    too_long: list[int] = []
+    lines = _table_lines(blocks, too_long)
+    if delimiter == "\t":
+        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        rows = csv.reader(lines, delimiter=delimiter)
+    header = next(rows, [])
+    if text_field not in header:
+        raise DataError(
+            f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"
+        )
+    names = {text_field: "text"} | {name: name for name in ("id", "title")}
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            yield Raw(file, line, problem=f"not a row ({error})")
+            continue
+        yield from (Raw(file, number, problem=TOO_LONG) for number in too_long)
+        too_long.clear()
+        if row is None:
+            return
+        if len(row) == len(header):
+            fields = zip(header, row, strict=True)
+            wanted: dict[str, object] = {names[n]: text for n, text in fields if n in names}
+            yield Raw(file, line, wanted, blocks.lines_in)
+        elif row:
+            yield Raw(file, line, problem="more or fewer columns than the header")
+
+
+def _table_lines(blocks: Transcoded, too_long: list[int]) -> Iterator[str]:
+    """Decoded lines; bytes that are not of the encoding become lone surrogates.
+
+    In place of a line that is ``too_long``, which is told, an empty one keeps the count right.
+    """
+    for number, line in cut_lines(blocks, LONGEST_RECORD):
+        if line is None:
+            too_long.append(number)
+        yield (line or b"").decode(blocks.lines_in, "surrogateescape") + "\n"
+
+
+Cut = Callable[[int, Transcoded, str], Iterator[Raw]]
+
+_CUT: dict[str, Cut] = {
+    ".txt": _cut_text,
+    ".jsonl": _cut_jsonl,
+    DUMP: cut_dump,
+    EXTRACTED: cut_extracted,
+    **{kind: partial(_cut_table, delimiter=mark) for kind, mark in TABLES.items()},
+}

@@ -1,0 +1,247 @@
+"""The corpus stage: nothing lost, nothing twice, the same bytes however it was run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from corpus_files import jsonl, write_bytes
+
+from kobert_kit.corpus.curate import CorpusSettings, Sentences, make_corpus, read_ledger
+from kobert_kit.corpus.documents import ReadReport
+from kobert_kit.corpus.files import find_files
+from kobert_kit.corpus.ledger import Ledger
+from kobert_kit.corpus.reading import read_documents
+from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.corpus.steps import Pace
+from kobert_kit.errors import DataError, UsageError
+
+SMALL = {"chunk_bytes": 20_000, "shard_chunks": 3}
+NOUNS = "강 산 바다 도서관 시장 학교 기차 우체국 공원 항구 극장 마을 농장 섬 다리 시청 병원"
+VERBS = "걷는다 기다린다 만난다 떠난다 돌아온다 바라본다 지나간다 머문다 쉰다 노래한다"
+
+
+def sentence(rng: random.Random) -> str:
+    first, second = rng.sample(NOUNS.split(), 2)
+    day = rng.randrange(1, 10_000)
+    return f"{first}에서 {second}까지 {day}번째 손님이 {rng.choice(VERBS.split())}."
+
+
+def text(rng: random.Random, sentences: int = 12) -> str:
+    made = [sentence(rng) for _ in range(sentences)]
+    return "\n".join(" ".join(made[at : at + 4]) for at in range(0, sentences, 4))
+
+
+def run(sources: list[Path], output: Path, **options: Any) -> Ledger:
+    pace = {name: options.pop(name) for name in ("workers", "part", "parts") if name in options}
+    settings = CorpusSettings(**{"presets": {"": "wiki"}, **options})
+    make_corpus(
+        sources, output, settings, Pace(**{"workers": 1, **SMALL, **pace}), lambda line: None
+    )
+    return read_ledger(output) if pace.get("parts", 1) == 1 else Ledger()
+
+
+def lines(folder: Path, kind: str) -> list[dict[str, Any]]:
+    found = []
+    for path in sorted((folder / kind).iterdir()):
+        with zstandard.open(path, "rt", encoding="utf-8") as stream:
+            found += [json.loads(line) for line in stream]
+    return found
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All that a folder holds but the record, which has the time in it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    del found["kobert_kit.json"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two sources with copies within and across them, boilerplate, and bad lines."""
+    folder, rng = tmp_path_factory.mktemp("sources"), random.Random(1)
+    texts = [text(rng) for _ in range(300)]
+    first = jsonl(*({"text": made + "\n무단 전재와 재배포를 금합니다."} for made in texts))
+    write_bytes(folder / "news.jsonl.xz", first + b'{"text": 1}\n{"body": "x"}\n\xff\xfe\n')
+    near = ["\n".join(made.split("\n")[::-1]) for made in texts[5::10]]
+    second = [*(text(rng) for _ in range(100)), *texts[::10], *near, "짧다", "only english " * 20]
+    (folder / "web").mkdir()
+    write_bytes(folder / "web" / "a.txt", "\n\n".join(second[:70]).encode("cp949"))
+    write_bytes(folder / "web" / "b.txt.gz", "\n\n".join(second[70:]).encode())
+    return [folder / "news.jsonl.xz", folder / "web"]
+
+
+@pytest.fixture(scope="module")
+def made(sources: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "clean"
+    run(sources, folder)
+    return folder
+
+
+def test_every_document_is_kept_or_dropped_with_its_place_and_reason(
+    sources: list[Path], made: Path
+) -> None:
+    ledger, kept, dropped = read_ledger(made), lines(made, "documents"), lines(made, "dropped")
+    for flow in (*ledger.sources.values(), ledger.total):
+        assert flow.balance() == (0, 0)
+    assert ledger.sources["news"].read[0] == 303 and ledger.sources["web"].read[0] == 162
+    assert ledger.total.kept[0] == len(kept) == 400
+    assert Counter(entry["reason"] for entry in dropped) == {
+        "duplicate": 30,
+        "near duplicate": 30,
+        "'text' is not a string": 1,
+        "no 'text'": 1,
+        "not UTF-8": 1,
+        "too short": 1,
+        "too little Hangul": 1,
+    }
+    assert sum(n for n, _ in ledger.total.dropped.values()) == len(dropped)
+    bad = next(entry for entry in dropped if entry["reason"] == "not UTF-8")
+    assert (bad["file"], bad["line"], bad["bytes"]) == (str(sources[0]), 303, 2)
+    copy = next(entry for entry in dropped if entry["reason"] == "near duplicate")
+    assert f"of {sources[0]}:" in copy["detail"] and "similarity 0." in copy["detail"]
+    assert ledger.boilerplate == {"무단 전재와 재배포를 금합니다.": 300}
+    assert ledger.filters["boilerplate"].documents == 300
+    assert {file["encoding"] for file in ledger.files} == {"utf-8", "cp949"}
+    assert ledger.total.bytes_written == sum(len(line["text"].encode()) for line in kept)
+
+
+def test_other_commands_read_the_folder_as_a_corpus(made: Path) -> None:
+    files = find_files([made])
+    assert [path.parent.name for path in files] == ["documents"] * len(files) and len(files) > 1
+    report = ReadReport()
+    assert [d.text for d in read_documents(files, report)] == [
+        line["text"] for line in lines(made, "documents")
+    ]
+    assert not report.skipped
+
+
+def test_workers_and_parts_change_no_byte(sources: list[Path], made: Path, tmp_path: Path) -> None:
+    run(sources, tmp_path / "three", workers=3)
+    assert contents(tmp_path / "three") == contents(made)
+    for part in (2, 0, 1):
+        run(sources, tmp_path / "parts", part=part, parts=3)
+        with pytest.raises(DataError, match="unfinished; run the same corpus command"):
+            find_files([tmp_path / "parts"])
+    run(sources, tmp_path / "parts")
+    assert contents(tmp_path / "parts") == contents(made)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from kobert_kit.corpus.curate import CorpusSettings, make_corpus
+from kobert_kit.corpus.steps import Pace
+if __name__ == "__main__":
+    settings = CorpusSettings({"": "wiki"})
+    pace = Pace(workers=2, chunk_bytes=20_000, shard_chunks=3)
+    make_corpus([Path(a) for a in sys.argv[2:]], Path(sys.argv[1]), settings, pace, print)
+"""
+
+
+def test_twenty_kills_at_any_moment_end_in_the_same_bytes(
+    sources: list[Path], made: Path, tmp_path: Path
+) -> None:
+    rng, kills, output = random.Random(3), 0, tmp_path / "killed"
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, str(tmp_path / "program.py"), str(output), *map(str, sources)]
+    started = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True)
+    whole = time.monotonic() - started
+    while kills < 20:
+        if (output / "kobert_kit.json").exists():
+            subprocess.run(command, check=True, capture_output=True)
+            assert contents(output) == contents(made)
+            shutil.rmtree(output)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.2, 0.9) * whole)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    subprocess.run(command, check=True, capture_output=True)
+    assert contents(output) == contents(made)
+
+
+def test_a_finished_folder_is_left_alone_and_another_command_refused(
+    sources: list[Path], made: Path
+) -> None:
+    before = contents(made)
+    run(sources, made)
+    assert contents(made) == before
+    with pytest.raises(UsageError, match="begun with sources"):
+        run(sources, made, presets={"": "news"})
+    with pytest.raises(UsageError, match="begun with another corpus"):
+        run(sources[::-1][:1] + sources[:1], made, presets={"": "wiki"})
+
+
+@pytest.mark.parametrize("scope", ["document", "corpus"])
+def test_duplicate_lines_and_documents(tmp_path: Path, scope: str) -> None:
+    rows = ["하나\n둘\n하나", "둘\n셋", "둘\n셋", "넷"]
+    path = write_bytes(tmp_path / "a.jsonl", jsonl(*({"text": row} for row in rows)))
+    ledger = run([path], tmp_path / "out", presets={}, filters=(f"duplicate-lines={scope}",))
+    kept = [line["text"] for line in lines(tmp_path / "out", "documents")]
+    assert kept == (
+        ["하나\n둘", "둘\n셋", "넷"] if scope == "document" else ["하나\n둘", "셋", "넷"]
+    )
+    reason = "duplicate" if scope == "document" else "no lines left"
+    assert {why: n for why, (n, _) in ledger.total.dropped.items()} == {reason: 1}
+    assert lines(tmp_path / "out", "dropped")[0]["line"] == 3
+
+
+def test_presets_by_source_and_sentences(tmp_path: Path) -> None:
+    talk = write_bytes(tmp_path / "talk.txt", "진짜ㅋㅋㅋㅋㅋㅋ  재밌다. 또 볼래!!!!!".encode())
+    law = write_bytes(tmp_path / "law.txt", "제1조  목적이다. 제2조는 정의다.".encode())
+    run(
+        [talk, law],
+        tmp_path / "out",
+        presets={"talk": "comments", "": "none"},
+        sentences=Sentences("rule", sentence_starts),
+    )
+    first, second = lines(tmp_path / "out", "documents")
+    assert first["text"] == "진짜ㅋㅋㅋ 재밌다. 또 볼래!!!" and first["source"] == "talk"
+    assert second["text"] == "제1조  목적이다. 제2조는 정의다."
+    spans = [first["text"][start:end] for start, end in first["sentences"]]
+    assert spans == ["진짜ㅋㅋㅋ 재밌다.", "또 볼래!!!"]
+    with pytest.raises(UsageError, match=r"--preset web=\.\.\.: no such source; .* are talk"):
+        run([talk, law], tmp_path / "other", presets={"web": "news"})
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_job_goes_on_past_what_is_broken(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write_bytes(folder / "good.txt", "멀쩡한 글".encode())
+    rows = jsonl(*({"text": f"{n}: {os.urandom(40).hex()}"} for n in range(2_000)))
+    broken = write_bytes(folder / "broken.jsonl.gz", rows)
+    broken.write_bytes(broken.read_bytes()[:-40_000])
+    (folder / "loop").symlink_to(folder)
+    (folder / "self.txt").symlink_to(folder / "self.txt")
+    write_bytes(folder / "table.csv", b"a,b\n1,2\n")
+    ledger = run([folder], tmp_path / "out", presets={"": "none"})
+    problems = {Path(file["file"]).name: file["problem"] for file in ledger.problems()}
+    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv"}
+    assert problems["broken.jsonl.gz"].startswith("truncated or damaged after line 1,")
+    assert "broken link" in problems["self.txt"] and "no column 'text'" in problems["table.csv"]
+    assert 1_000 < ledger.total.kept[0] < 2_000
+
+
+def test_a_corpus_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "a.txt", b"short")
+    with pytest.raises(DataError, match=r"no documents are left \(too short: 1\)"):
+        run([path], tmp_path / "out", presets={"": "none"}, filters=("length=9",))
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(DataError, match=r"no documents are left \(the files are empty"):
+        run([tmp_path / "empty.txt"], tmp_path / "out2")
+    with pytest.raises(UsageError, match=r"gone: no such file"):
+        run([tmp_path / "gone"], tmp_path / "out3")

@@ -1,0 +1,184 @@
+"""Planted copies and evaluation sentences are found, and what differs is left alone."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_curate import lines, run, text
+
+import kobert_kit.corpus.buckets
+from kobert_kit.corpus.buckets import group_starts, sorted_buckets
+from kobert_kit.corpus.minhash import FEWEST, NGRAM, sign, similarity
+from kobert_kit.corpus.near import THRESHOLD, find_near
+from kobert_kit.corpus.ngrams import hash_ngrams
+from kobert_kit.corpus.overlap import build_index, find_sentences
+
+
+def ngram_set(text: str, n: int = NGRAM) -> set[str]:
+    kept = "".join(char for char in text.lower() if char.isalnum())
+    return {kept[at : at + n] for at in range(len(kept) - n + 1)}
+
+
+def random_text(rng: random.Random, length: int) -> str:
+    return "".join(chr(rng.randrange(0xAC00, 0xD7A4)) for _ in range(length))
+
+
+def edited(rng: random.Random, text: str, share: float) -> str:
+    chars = list(text)
+    for at in rng.sample(range(len(chars)), int(share * len(chars))):
+        chars[at] = random_text(rng, 1)
+    return "".join(chars)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 13])
+def test_ngrams_are_those_of_the_letters(n: int) -> None:
+    texts = [
+        "",
+        "가",
+        "가나다",
+        "가 나! 다라마바사아자차카타파하",
+        "Ab 1.5 가나다라마바사아자차카 ab",
+        "ㅋ" * 40,
+    ]
+    ngrams = hash_ngrams(texts, n)
+    at, names = 0, dict[int, str]()
+    for whole, size in zip(texts, ngrams.sizes.tolist(), strict=True):
+        kept = "".join(char for char in whole.lower() if char.isalnum())
+        expected = [kept[i : i + n] for i in range(len(kept) - n + 1)]
+        assert size == len(expected)
+        for name, number in zip(expected, ngrams.hashes[at : at + size].tolist(), strict=True):
+            assert names.setdefault(number, name) == name
+        at += size
+    assert len(set(names.values())) == len(names), "equal n-grams have equal numbers"
+
+
+def test_signatures_estimate_the_jaccard_similarity() -> None:
+    rng, errors = random.Random(2), []
+    for _ in range(150):
+        first = random_text(rng, rng.randrange(FEWEST + NGRAM, 800))
+        second = edited(rng, first, rng.choice([0.0, 0.02, 0.1, 0.4]))
+        a, b = ngram_set(first), ngram_set(second)
+        signatures, _ = sign([first, second])
+        errors.append(similarity(signatures[0], signatures[1]) - len(a & b) / len(a | b))
+    assert abs(np.mean(errors)) < 0.01 and np.std(errors) < 0.05
+    alone, _ = sign([first])
+    assert (alone[0] == sign([random_text(rng, 99), first])[0][1]).all(), "whatever else is signed"
+
+
+def test_planted_near_duplicates_are_found_and_nothing_else(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    originals = [text(rng, rng.randrange(8, 40)) for _ in range(400)]
+    copies = []
+    for original in originals:
+        sentences = original.replace("\n", " ").split(". ")
+        copies.append(". ".join(rng.sample(sentences, len(sentences))))
+        copies.append(edited(rng, original, 0.05))
+    others = [text(rng, rng.randrange(8, 40)) for _ in range(400)]
+    signatures, sizes = sign([*originals, *others, *copies])
+    assert sizes.min() >= FEWEST
+    wanted = np.ones(len(signatures), bool)
+    found = find_near(signatures, wanted, tmp_path / "work").kept
+    assert (found[:800] == np.arange(800)).all(), "no false merge"
+    of = found[800:].reshape(-1, 2) == np.arange(400)[:, None]
+    reordered, edits = of.mean(axis=0)
+    assert reordered > 0.95 and edits > 0.9
+    wanted[:400] = False
+    assert (find_near(signatures, wanted, tmp_path / "work").kept[800:] >= 400).all()
+
+
+def test_of_copies_the_first_is_kept_and_every_copy_is_like_it(tmp_path: Path) -> None:
+    rng, chain = random.Random(5), [text(random.Random(6), 30)]
+    for _ in range(30):
+        chain.append(edited(rng, chain[-1], 0.03))
+    signatures, _ = sign(chain)
+    found = find_near(signatures, np.ones(len(chain), bool), tmp_path / "work")
+    for copy, (kept, alike) in enumerate(zip(found.kept, found.similarity, strict=True)):
+        assert kept <= copy and found.kept[kept] == kept
+        assert kept == copy or THRESHOLD <= alike < 1
+    assert 1 < len(set(found.kept.tolist())) < len(chain), "the far end of a chain is no copy"
+
+
+def test_buckets_on_disk_give_what_sorting_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    hashes = random.integers(0, 50, 1_000).astype(np.uint64) * np.uint64(2**57 + 1)
+    places = np.split(np.arange(1_000), 10)
+    blocks = [(hashes[indices], indices) for indices in places]
+    for size in (10_000, 100):
+        monkeypatch.setattr(kobert_kit.corpus.buckets, "BUCKET", size)
+        first = np.full(1_000, -1)
+        for keys, indices in sorted_buckets(blocks, 1_000, tmp_path / "buckets"):
+            first[indices] = indices[group_starts(keys)]
+        assert first.tolist() == [hashes.tolist().index(value) for value in hashes.tolist()]
+        assert not (tmp_path / "buckets").exists()
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> Path:
+    """Made-up evaluation data in the layouts of the benchmarks."""
+    folder = tmp_path / "eval"
+    folder.mkdir()
+    rows = [
+        {"guid": "nli_0", "premise": "가을 산에는 붉은 단풍이 곱게 물들어 있었다.", "label": "참"},
+        {"guid": "nli_1", "premise": "이것은 짧은 질문입니까?", "hypothesis": "그렇다"},
+    ]
+    (folder / "nli.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    context = "바닷가 마을의 등대는 백 년이 넘었다. 등대지기는 매일 저녁 불을 밝혔다고 전해진다."
+    squad = {"data": [{"paragraphs": [{"context": context, "qas": [{"question": "누가?"}]}]}]}
+    ner = "## ner_0\t가는 <제주도:LC>의 바닷길이 열렸다\n가\tO\n"
+    (folder / "ner.tsv").write_text(ner, encoding="utf-8")
+    (folder / "qa.json").write_text(json.dumps(squad, ensure_ascii=False), encoding="utf-8")
+    reviews = "id\tdocument\tlabel\n1\t주인공의 연기가 너무 어색해서 몰입이 안 됨\t0\n2\t굿\t1\n"
+    (folder / "reviews.tsv").write_text(reviews, encoding="utf-8")
+    return folder
+
+
+def test_evaluation_sentences_are_found_however_they_are_spaced(evaluation: Path) -> None:
+    index = build_index(sorted(evaluation.iterdir()))
+    planted = [
+        "앞말. 가을 산에는 붉은 단풍이 곱게 물들어 있었다. 뒷말.",
+        "앞말 가을산에는 붉은단풍이 곱게 물들어있었다 뒷말",
+        "아무 말. 등대지기는 매일 저녁 불을 밝혔다고 전해진다",
+        "제목\n주인공의 연기가 너무 어색해서, 몰입이 안 됨;;",
+        "앞말 이것은 짧은질문입니까 아니다.",
+        "가는 제주도의 바닷길이 열렸다.",
+        "굿",
+    ]
+    innocent = ["가을 산에는 붉은 단풍이 많다.", "그렇다", "여기 이것은 짧은 질문입니까만"]
+    found = find_sentences(index, planted[:6] + innocent)
+    assert [len(sentences) for sentences in found] == [1] * 6 + [0] * 3
+    assert find_sentences(index, planted[6:]) == [[]], "too short to look for"
+
+
+@pytest.mark.parametrize("action", ["drop", "report"])
+def test_the_stage_tells_what_it_found_of_each_evaluation_file(
+    evaluation: Path, tmp_path: Path, action: str
+) -> None:
+    rng = random.Random(8)
+    documents = [text(rng) for _ in range(60)]
+    documents[7] += "\n등대지기는 매일 저녁 불을 밝혔다고 전해진다."
+    documents[50] += " 주인공의 연기가 너무 어색해서 몰입이 안 됨"
+    source = tmp_path / "web.txt"
+    source.write_text("\n\n".join(documents), encoding="utf-8")
+    output = tmp_path / "clean"
+    ledger = run([source], output, evaluation=(evaluation,), drop_overlap=action == "drop")
+    table = {
+        Path(row.file).name: (row.sentences, row.too_short, row.found, row.documents)
+        for row in ledger.evaluation
+    }
+    assert table == {
+        "nli.json": (4, 2, 0, 0),
+        "ner.tsv": (2, 1, 0, 0),
+        "qa.json": (3, 1, 1, 1),
+        "reviews.tsv": (2, 1, 1, 1),
+    }
+    kept = {line["text"] for line in lines(output, "documents")}
+    assert len(kept) == (58 if action == "drop" else 60)
+    if action == "drop":
+        assert [entry["reason"] for entry in lines(output, "dropped")] == ["evaluation text"] * 2
+        assert "qa.json" in lines(output, "dropped")[0]["detail"]

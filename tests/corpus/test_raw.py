@@ -1,0 +1,149 @@
+"""Records come out of files in any encoding, and damage costs no more than it must."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+
+import pytest
+from corpus_files import COMPRESS, jsonl, parquet, write_bytes
+
+import kobert_kit.corpus.cutting
+from kobert_kit.corpus.cutting import FORMATS, read_raw
+from kobert_kit.corpus.encodings import Transcoded, detect
+from kobert_kit.corpus.files import format_of
+from kobert_kit.corpus.parsing import Parsed, parse
+from kobert_kit.corpus.raw import FileEnd, Raw
+
+TEXTS = ["봄비가 온다.\n우산을 챙겼다.", "뷁! 똠방각하, 펲시콜라 ㅋㅋ", "café 漢字 ½"]
+
+
+def read(path: Path, text_field: str = "text") -> tuple[list[tuple[int, Parsed]], FileEnd]:
+    *found, end = read_raw(0, path, text_field, lambda consumed: None)
+    assert isinstance(end, FileEnd)
+    kind, records = format_of(path, FORMATS), [raw for raw in found if isinstance(raw, Raw)]
+    return [(raw.line, parse(raw, kind, text_field)) for raw in records], end
+
+
+@pytest.mark.parametrize("compression", ["", ".gz", ".bz2"])
+@pytest.mark.parametrize(
+    "encoding, mark",
+    [
+        ("utf-8", b""),
+        ("utf-8", codecs.BOM_UTF8),
+        ("cp949", b""),
+        ("utf-16-le", codecs.BOM_UTF16_LE),
+        ("utf-16-be", codecs.BOM_UTF16_BE),
+        ("utf-16-le", b""),
+        ("utf-16-be", b""),
+    ],
+)
+@pytest.mark.parametrize("ascii_first", [0, 300_000])
+def test_encodings_are_recognised(
+    tmp_path: Path, encoding: str, mark: bytes, ascii_first: int, compression: str
+) -> None:
+    texts = TEXTS[:2] if encoding == "cp949" else TEXTS
+    texts = ["plain ASCII " * (ascii_first // 12), *texts] if ascii_first else texts
+    content = mark + "\r\n\r\n".join(t.replace("\n", "\r\n") for t in texts).encode(encoding)
+    found, end = read(write_bytes(tmp_path / f"a.txt{compression}", content))
+    assert [parsed.text for _, parsed in found] == texts
+    assert (end.encoding, end.problem) == (encoding, "")
+
+
+def test_cp949_and_utf8_are_told_apart_by_any_line() -> None:
+    for line in ["가", "먹었습니다", "ㅋㅋㅋ", "“따옴표”", "한 글자 뷁"]:
+        assert detect(line.encode()) == "utf-8"
+        assert detect(line.encode("cp949")) == "cp949"
+        assert detect(("가나다" * 1000 + line).encode()[:-1]) == "utf-8", "cut inside a character"
+    assert Transcoded([b"only ascii"]).encoding == "ascii"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+def test_one_line_in_another_encoding_costs_that_line(tmp_path: Path, encoding: str) -> None:
+    bad = b"\xff\xff\xff"
+    lines = [f'{{"text": "{n}번째 줄"}}'.encode(encoding) for n in range(9)]
+    lines[4] = b'{"text": "' + bad + b'"}'
+    found, _ = read(write_bytes(tmp_path / "a.jsonl", b"\n".join(lines)))
+    assert [line for line, parsed in found if parsed.problem] == [5]
+    assert found[4][1].problem == ("not UTF-8" if encoding == "utf-8" else "not cp949")
+    text = [f"{n}번째 줄".encode(encoding) for n in range(9)]
+    text[4] = bad
+    ((_, parsed),), _ = read(write_bytes(tmp_path / "a.txt", b"\n".join(text)))
+    assert parsed.bad_lines == (5,) and parsed.text.count("\n") == 7
+    table = b"text\n" + b"\n".join(text)
+    found, _ = read(write_bytes(tmp_path / "a.tsv", table))
+    assert [line for line, parsed in found if parsed.problem] == [6]
+
+
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_tables(tmp_path: Path, compression: str) -> None:
+    rows = 'id,review,label\n1,"쉼표, 그리고\n줄바꿈 ""따옴표""",0\n2,평범한 글,1\n3,짧다\n\n4,,1\n'
+    found, end = read(write_bytes(tmp_path / f"a.csv{compression}", rows.encode("cp949")), "review")
+    assert [(line, p.id, p.text or p.problem) for line, p in found] == [
+        (2, "1", '쉼표, 그리고\n줄바꿈 "따옴표"'),
+        (4, "2", "평범한 글"),
+        (5, "", "more or fewer columns than the header"),
+        (7, "", "empty text"),
+    ]
+    assert end.encoding == "cp949"
+    tabs = 'text\tid\n따옴표 "하나\t1\n다음\t2\n'
+    found, _ = read(write_bytes(tmp_path / f"a.tsv{compression}", tabs.encode()))
+    assert [(p.id, p.text) for _, p in found] == [("1", '따옴표 "하나'), ("2", "다음")]
+    _, end = read(tmp_path / f"a.tsv{compression}", "review")
+    assert end.problem == "no column 'review', only text, id; name it with --text-field"
+
+
+def test_fields_of_other_names(tmp_path: Path) -> None:
+    rows = {"body": ["가", "나"], "id": ["a", "b"]}
+    path = write_bytes(tmp_path / "a.parquet", parquet(rows))
+    assert [(p.id, p.text) for _, p in read(path, "body")[0]] == [("a", "가"), ("b", "나")]
+    assert "no column 'text', only body, id" in read(path)[1].problem
+    path = write_bytes(tmp_path / "a.jsonl", jsonl({"body": "가"}, {"text": "나"}))
+    assert [p.text or p.problem for _, p in read(path, "body")[0]] == ["가", "no 'body'"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.csv"])
+def test_a_line_that_is_too_long_is_left_out_and_never_held(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kobert_kit.corpus.cutting, "LONGEST_RECORD", 50_000)
+    good = [b'{"text": "good"}', b'{"text": "also good"}']
+    head = b"text\n" if name == "a.csv" else b""
+    path = write_bytes(tmp_path / name, head + good[0] + b"\n" + b"x" * 999_999 + b"\n" + good[1])
+    if name == "a.csv":
+        path.write_bytes(head + b"good\n" + b"x" * 999_999 + b"\nalso good")
+    found, end = read(path)
+    assert [bool(parsed.problem) for _, parsed in found] == [False, True, False]
+    assert not end.problem
+
+
+def test_nested_json_and_truncated_archives(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "deep.jsonl", b'{"text": ' + b"[" * 200_000 + b'\n{"text": "a"}')
+    assert [p.problem for _, p in read(path)[0]] == ["not JSON", ""]
+    rows = jsonl(*({"text": f"{n} {os.urandom(50).hex()}"} for n in range(5_000)))
+    for compression in (".gz", ".xz", ".zst"):
+        path = write_bytes(tmp_path / f"a.jsonl{compression}", rows)
+        path.write_bytes(path.read_bytes()[: -path.stat().st_size // 2])
+        found, end = read(path)
+        assert found and not any(parsed.problem for _, parsed in found)
+        assert end.problem.startswith(f"truncated or damaged after line {len(found):,}")
+
+
+def test_a_file_that_changes_or_goes_while_it_is_read_is_named(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "a.jsonl", jsonl(*[{"text": "가"}] * 10))
+    records = read_raw(0, path, "text", lambda consumed: None)
+    next(records)
+    with path.open("ab") as stream:
+        stream.write(b'{"text": "later"}')
+    *_, end = records
+    assert isinstance(end, FileEnd) and "changed while it was read" in end.problem
+    _, end = read(tmp_path / "gone.txt")
+    assert end.problem == "cannot be read (No such file or directory)"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+def test_a_file_without_permission_is_named(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "a.txt", b"secret")
+    path.chmod(0)
+    assert read(path)[1].problem == "cannot be read (Permission denied)"

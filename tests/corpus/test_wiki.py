@@ -1,0 +1,91 @@
+"""Wikipedia in its forms gives prose, and nothing but."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from corpus_files import write_bytes
+from test_curate import lines, run
+from test_raw import read
+
+pytest.importorskip("mwparserfromhell")
+
+from kobert_kit.corpus.wikitext import prose
+
+ARTICLE = """{{마을 정보|이름=달빛마을|그림=[[파일:달.png]]}}
+'''달빛마을'''({{언어|en|Moon}})은 [[바다]] 옆의 [[마을 (1)|작은 마을]]이다.<ref>지도</ref>
+== 역사 ==
+[[파일:항구.jpg|섬네일|옛 [[항구]]의 모습]]
+1990년에 ''어부''들이 세웠다.<!-- 확인 필요 -->&nbsp;지금은 [http://example.com 안내소]가 있다.
+* 목록의 첫째
+*# [[둘째]]
+{| class="wikitable"
+! 해 !! 사람
+|-
+| 1990 || 12
+|}
+<math>x^2</math>
+[[분류:마을]] [[en:Moon village]]
+"""
+PROSE = "달빛마을은 바다 옆의 작은 마을이다.\n1990년에 어부들이 세웠다.\xa0지금은 안내소가 있다."
+
+
+def page(title: str, text: str, ns: int = 0, redirect: str = "") -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>7</id>{redirect}\n"
+        f"<revision><id>99</id><text xml:space='preserve'>{text}</text></revision></page>\n"
+    )
+
+
+def test_wikitext_to_prose() -> None:
+    assert prose(ARTICLE) == PROSE
+    assert prose("") == ""
+    for broken in ("{{" * 5_000, "[[" * 5_000, "{|" * 500, "<ref>" * 500, "'''" * 3_001):
+        prose(broken + "글")
+
+
+def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:
+    pages = [
+        page("달빛마을", ARTICLE),
+        page("옛 이름", "#넘겨주기 [[달빛마을]]", redirect="<redirect title='달빛마을' />"),
+        page("사용자:하나", "안녕하세요", ns=2),
+        page("바다", "바다는 넓다. " * 5),
+    ]
+    xml = "<mediawiki xml:lang='ko'><siteinfo><base>x</base></siteinfo>\n" + "".join(pages)
+    path = write_bytes(tmp_path / "kowiki-pages-articles.xml.bz2", (xml + "</mediawiki>").encode())
+    ledger = run([path], tmp_path / "out", filters=("length=10",))
+    first, second = lines(tmp_path / "out", "documents")
+    assert first["text"] == PROSE.replace("\xa0", " ")
+    assert (first["id"], first["title"], second["title"]) == ("7", "달빛마을", "바다")
+    assert {why: n for why, (n, _) in ledger.total.dropped.items()} == {
+        "a redirect": 1,
+        "not an article but a page of another kind": 1,
+    }
+    redirect = lines(tmp_path / "out", "dropped")[0]
+    xml_lines = xml.split("\n")
+    assert xml_lines[redirect["line"] - 1].startswith("<page><title>옛 이름")
+
+
+def test_a_dump_cut_short_keeps_its_whole_pages(tmp_path: Path) -> None:
+    xml = ("<mediawiki>\n" + page("바다", "바다는 넓다. ") * 3).encode()
+    found, end = read(write_bytes(tmp_path / "a.xml", xml[:-30]))
+    assert len(found) == 2 and "damaged" in end.problem
+    _, end = read(write_bytes(tmp_path / "b.xml", b"<html><body/></html>"))
+    assert end.problem == "not a dump of a MediaWiki, but of <html>"
+    _, end = read(write_bytes(tmp_path / "c.xml", b"<mediawiki><page></wrong>"))
+    assert end.problem.startswith("not XML, or damaged: mismatched tag")
+
+
+@pytest.mark.parametrize("name", ["wiki_00", "wiki_12.bz2"])
+def test_what_wikiextractor_writes(tmp_path: Path, name: str) -> None:
+    tagged = '<doc id="3" url="u" title="산 &amp; 강">\n산 & 강\n\n산은 높다.\n강은 길다.\n</doc>\n'
+    as_json = json.dumps({"id": "4", "title": "바다", "text": "바다는 넓다."}, ensure_ascii=False)
+    found, end = read(write_bytes(tmp_path / name, (tagged + as_json).encode()))
+    assert [(line, p.id, p.title, p.text) for line, p in found] == [
+        (1, "3", "산 & 강", "산은 높다.\n강은 길다."),
+        (7, "4", "바다", "바다는 넓다."),
+    ]
+    assert not end.problem
