@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-TASK_NAMES = ("nli", "sts", "ynat")
+TASK_NAMES = ("nli", "sts", "ynat", "ner")
 
 
 @click.command("klue")
@@ -18,7 +18,7 @@ TASK_NAMES = ("nli", "sts", "ynat")
     multiple=True,
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
-    "headlines. May be given several times.",
+    "headlines; ner: entities. May be given several times.",
 )
 @click.option(
     "--model",
@@ -63,12 +63,17 @@ TASK_NAMES = ("nli", "sts", "ynat")
     type=click.IntRange(min=8),
     default=128,
     show_default=True,
-    help="Tokens at which a text or pair is cut.",
+    help="Tokens at which a text or pair is cut. For ner longer texts become several windows.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=2),
     help="Read only the first examples of each file, for a quick look.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Stop at the first bad record. Default: each is named, skipped and counted.",
 )
 @click.option(
     "--mixed-precision",
@@ -86,6 +91,7 @@ def klue(
     seeds: int,
     seed: int | None,
     threads: int | None,
+    strict: bool,
     **options: Any,
 ) -> None:
     """Fine-tune MODEL on KLUE tasks and score it on dev as KLUE does.
@@ -113,6 +119,6 @@ def klue(
     chosen = range(seeds) if seed is None else [seed]
     for name in dict.fromkeys(tasks):
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
-        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads)
+        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")

@@ -127,8 +127,9 @@ def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
     for split, messages in data.skipped.items():
         for message in messages[:SKIPPED_SHOWN]:
             say(message)
-        more = len(messages) - SKIPPED_SHOWN
-        say(f"{split}: {len(messages)} bad records skipped" + (f", {more} not shown" * (more > 0)))
+        count, more = len(messages), len(messages) - SKIPPED_SHOWN
+        records = "bad record" if count == 1 else "bad records"
+        say(f"{split}: {count} {records} skipped" + (f" ({more} not shown)" if more > 0 else ""))
 
 
 def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
