@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner")
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc")
 
 
 @click.command("klue")
@@ -18,7 +18,7 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner")
     multiple=True,
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
-    "headlines; ner: entities. May be given several times.",
+    "headlines; ner: entities; mrc: answers in a context. May be given several times.",
 )
 @click.option(
     "--model",
@@ -29,8 +29,9 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
-    help="The official release: the folder klue_benchmark, or one that holds it. Default: the "
-    "data set `klue` of the Hugging Face hub.",
+    help="The official release: the folder klue_benchmark, or one that holds it; for mrc also one "
+    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json. Default: the data set `klue` of "
+    "the Hugging Face hub.",
 )
 @click.option(
     "--output",
@@ -63,7 +64,7 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner")
     type=click.IntRange(min=8),
     default=128,
     show_default=True,
-    help="Tokens at which a text or pair is cut. For ner longer texts become several windows.",
+    help="Tokens at which a text or pair is cut; for ner and mrc longer texts become windows.",
 )
 @click.option(
     "--limit",

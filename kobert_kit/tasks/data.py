@@ -58,6 +58,27 @@ def load_data(
     return TaskData(kept["train"][:limit], kept["dev"][:limit], bad)
 
 
+def without_misfits(
+    task: Task[E], data: TaskData[E], tokenizer: Any, max_length: int, strict: bool = True
+) -> TaskData[E]:
+    """``data`` without the examples that ``max_length`` tokens cannot hold, which are skipped.
+
+    Raises:
+        DataError: there are any and ``strict`` holds, or hardly anything else.
+    """
+    kept: dict[str, list[E]] = {}
+    skipped = dict(data.skipped)
+    for split, examples in (("train", data.train), ("dev", data.dev)):
+        misfits = task.misfits(examples, tokenizer, max_length)
+        messages = [f"{task.name} {split} {message}" for message in misfits.values()]
+        kept[split] = [each for each in examples if each.guid not in misfits]
+        if messages and (strict or len(kept[split]) < 2):
+            raise DataError(messages[0])
+        if messages:
+            skipped[split] = [*skipped.get(split, []), *messages]
+    return TaskData(kept["train"], kept["dev"], skipped)
+
+
 def _read(
     records: Iterable[Raw], parse: Callable[[Any, str], E], where: str, strict: bool
 ) -> tuple[list[E], list[str]]:

@@ -19,7 +19,7 @@ from kobert_kit.records import (
     versions,
     write_json,
 )
-from kobert_kit.tasks.data import TaskData, load_data
+from kobert_kit.tasks.data import TaskData, load_data, without_misfits
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import (
     ModelFolder,
@@ -98,6 +98,7 @@ def finetune(
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
     settings = replace(settings, learning_rate=rate)
     data = load_data(task, data_dir, settings.limit, strict)
+    data = without_misfits(task, data, folder.tokenizer, settings.max_length, strict)
     _say_skipped(data, say)
     plan = Record(
         STAGE,

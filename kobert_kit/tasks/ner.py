@@ -106,6 +106,12 @@ class EntityTask:
         # The hub gives no guid.
         return Sentence(str(record.get("guid") or where), encodable("".join(chars)), tuple(tags))
 
+    def misfits(
+        self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
+    ) -> dict[str, str]:
+        """None. Longer texts become windows."""
+        return {}
+
     def encode(
         self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
     ) -> TokenWindows[Sentence]:

@@ -76,6 +76,12 @@ class SentenceTask:
         check(self.name, record, label, self.labels, f"{where}: '{'.'.join(label_path)}'")
         return Example(guid, texts[0], texts[1] if len(texts) > 1 else None, label)
 
+    def misfits(
+        self, examples: Sequence[Example], tokenizer: Any, max_length: int
+    ) -> dict[str, str]:
+        """None. Longer texts are cut."""
+        return {}
+
     def encode(
         self, examples: Sequence[Example], tokenizer: Any, max_length: int
     ) -> Encoded[Example]:

@@ -66,6 +66,10 @@ class Task(Protocol[E]):
         """
         ...
 
+    def misfits(self, examples: Sequence[E], tokenizer: Any, max_length: int) -> dict[str, str]:
+        """What is wrong with examples that cannot be encoded in ``max_length`` tokens, by guid."""
+        ...
+
     def encode(self, examples: Sequence[E], tokenizer: Any, max_length: int) -> Encoded[E]:
         """Rows of at most ``max_length`` tokens, with what the head learns of them."""
         ...
