@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import tarfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -39,3 +40,16 @@ def metric_cases(name: str) -> list[dict[str, Any]]:
         pytest.skip(f"no {path}")
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def task_file(archive: str, name: str, folder: Path) -> Path:
+    """The file called ``name`` of a data set, unpacked into ``folder``."""
+    path = SHARED / "data" / f"{archive}.tar.xz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    with tarfile.open(path) as packed:
+        member = next(each for each in packed if Path(each.name).name == name)
+        stream = packed.extractfile(member)
+        assert stream is not None
+        (folder / name).write_bytes(stream.read())
+    return folder / name

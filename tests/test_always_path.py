@@ -12,7 +12,6 @@ from kobert_kit.pretrain.run import pretrain
 from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.encode import encode
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.model import open_model_folder
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
@@ -40,7 +39,7 @@ def test_from_text_to_a_score(tmp_path: Path) -> None:
         write_split(tmp_path / "klue_benchmark", name, "dev", make(10, start=1000))
     task, folder = TASKS["nli"], open_model_folder(model)
     dev = load_data(task, tmp_path / "klue_benchmark").dev
-    rows = encode(task, dev, folder.tokenizer, 64)
+    rows = task.encode(dev, folder.tokenizer, 64)
     first = tokenizer(dev[0].text_a, dev[0].text_b)["input_ids"]
     assert rows.ids[: rows.offsets[1]].tolist() == first
     summary = finetune(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-TASK_NAMES = ("nli", "sts", "ynat")
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc")
 
 
 @click.command("klue")
@@ -18,7 +18,7 @@ TASK_NAMES = ("nli", "sts", "ynat")
     multiple=True,
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
-    "headlines. May be given several times.",
+    "headlines; ner: entities; mrc: answers in a context. May be given several times.",
 )
 @click.option(
     "--model",
@@ -29,8 +29,9 @@ TASK_NAMES = ("nli", "sts", "ynat")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
-    help="The official release: the folder klue_benchmark, or one that holds it. Default: the "
-    "data set `klue` of the Hugging Face hub.",
+    help="The official release: the folder klue_benchmark, or one that holds it; for mrc also one "
+    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json. Default: the data set `klue` of "
+    "the Hugging Face hub.",
 )
 @click.option(
     "--output",
@@ -63,12 +64,17 @@ TASK_NAMES = ("nli", "sts", "ynat")
     type=click.IntRange(min=8),
     default=128,
     show_default=True,
-    help="Tokens at which a text or pair is cut.",
+    help="Tokens at which a text or pair is cut; for ner and mrc longer texts become windows.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=2),
     help="Read only the first examples of each file, for a quick look.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Stop at the first bad record. Default: each is named, skipped and counted.",
 )
 @click.option(
     "--mixed-precision",
@@ -86,6 +92,7 @@ def klue(
     seeds: int,
     seed: int | None,
     threads: int | None,
+    strict: bool,
     **options: Any,
 ) -> None:
     """Fine-tune MODEL on KLUE tasks and score it on dev as KLUE does.
@@ -113,6 +120,6 @@ def klue(
     chosen = range(seeds) if seed is None else [seed]
     for name in dict.fromkeys(tasks):
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
-        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads)
+        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")

@@ -12,6 +12,8 @@ from kobert_kit.errors import DataError
 from kobert_kit.records import atomic_file
 from kobert_kit.report.tables import score, table
 
+MOST_COLUMNS = 8
+
 
 @dataclass(frozen=True)
 class Row:
@@ -74,7 +76,10 @@ def describe(run: Path) -> str:
     if len(rows) > 1:
         means = [score(values["mean"], values["std"]) for values in metrics.values()]
         rows.append(["mean ± std", *means, ""])
-    return table([summary["task"], *metrics, "best epoch"], rows)
+    head = [summary["task"], *metrics, "best epoch"]
+    if len(head) > MOST_COLUMNS:  # a metric a line, which fits where a metric a column does not
+        head, *rows = [list(line) for line in zip(head, *rows, strict=True)]
+    return table(head, rows)
 
 
 def write_confusion_tables(run: Path) -> None:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.task import Task
 
 
-def majority(task: SentenceTask, data_dir: Path | None) -> dict[str, float]:
-    """Dev metrics of always saying the training split's most frequent label, or its mean score.
-
-    The correlation of a constant is undefined: NaN.
-    """
-    data = load_data(task, data_dir)
-    labels = [example.label for example in data.train]
-    constant: str | float
-    if task.is_regression:
-        constant = float(np.mean(np.array(labels, dtype=np.float64)))
-    else:
-        constant = Counter(labels).most_common(1)[0][0]
-    return task.scores([example.label for example in data.dev], [constant] * len(data.dev))
+def majority(task: Task[Any], data_dir: Path | None) -> dict[str, float]:
+    """Dev metrics of always saying what is most usual in the training split."""
+    data = load_data(task, data_dir, strict=False)
+    return task.baseline(data.train, data.dev)

@@ -2,55 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
-from kobert_kit.tasks.hub import load_hub, read_hub
-from kobert_kit.tasks.official import official_file, read_official
-from kobert_kit.tasks.task import Example, SentenceTask
+from kobert_kit.tasks.hub import hub_records, load_hub
+from kobert_kit.tasks.official import official_file
+from kobert_kit.tasks.task import HasGuid, Task
+
+E = TypeVar("E", bound=HasGuid)
+Raw = tuple[str, Any]
 
 
 @dataclass
-class TaskData:
-    """What is trained on, and what is scored."""
+class TaskData(Generic[E]):
+    """What is trained on, and what is scored; ``skipped`` says what is wrong with each bad record
+    that is in neither."""
 
-    train: list[Example]
-    dev: list[Example]
+    train: list[E]
+    dev: list[E]
+    skipped: dict[str, list[str]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """Hex digest of all examples, equal for the same content from files and from the hub."""
-        splits = {"train": self.train, "dev": self.dev}
+        splits: dict[str, list[Any]] = {"train": self.train, "dev": self.dev}
         return fingerprint_values({k: [astuple(e) for e in v] for k, v in splits.items()})
 
 
-def load_data(task: SentenceTask, data_dir: Path | None, limit: int | None = None) -> TaskData:
+def load_data(
+    task: Task[E], data_dir: Path | None, limit: int | None = None, strict: bool = True
+) -> TaskData[E]:
     """Both splits; from the hub without ``data_dir``. ``limit`` keeps the first of each.
+
+    Bad records are skipped where ``strict`` does not hold.
 
     Raises:
         DataError: a file or the hub does not give what the task needs; names the record.
     """
+    kept: dict[str, list[E]] = {}
+    skipped: dict[str, list[str]] = {}
     if data_dir is None:
         splits = load_hub(task)
-        train = _checked(read_hub(task, splits["train"], "train"), f"hub klue/{task.name} train")
-        dev = _checked(read_hub(task, splits["validation"], "dev"), f"hub klue/{task.name} dev")
+        for split, name in (("train", "train"), ("dev", "validation")):
+            records = hub_records(task, splits[name], split)
+            where = f"hub klue/{task.name} {split}"
+            kept[split], skipped[split] = _read(records, task.parse_hub, where, strict)
     else:
-        paths = [official_file(task, data_dir, split) for split in ("train", "dev")]
-        train, dev = (_checked(read_official(task, path), str(path)) for path in paths)
-    return TaskData(train[:limit], dev[:limit])
+        paths = {split: official_file(task.files, data_dir, split) for split in ("train", "dev")}
+        for split, path in paths.items():
+            kept[split], skipped[split] = _read(task.records(path), task.parse, str(path), strict)
+    bad = {split: messages for split, messages in skipped.items() if messages}
+    return TaskData(kept["train"][:limit], kept["dev"][:limit], bad)
 
 
-def _checked(examples: Sequence[Example], where: str) -> list[Example]:
-    if len(examples) < 2:
-        raise DataError(f"{where}: {len(examples)} examples; at least 2 are needed")
+def without_misfits(
+    task: Task[E], data: TaskData[E], tokenizer: Any, max_length: int, strict: bool = True
+) -> TaskData[E]:
+    """``data`` without the examples that ``max_length`` tokens cannot hold, which are skipped.
+
+    Raises:
+        DataError: there are any and ``strict`` holds, or hardly anything else.
+    """
+    kept: dict[str, list[E]] = {}
+    skipped = dict(data.skipped)
+    for split, examples in (("train", data.train), ("dev", data.dev)):
+        misfits = task.misfits(examples, tokenizer, max_length)
+        messages = [f"{task.name} {split} {message}" for message in misfits.values()]
+        kept[split] = [each for each in examples if each.guid not in misfits]
+        if messages and (strict or len(kept[split]) < 2):
+            raise DataError(messages[0])
+        if messages:
+            skipped[split] = [*skipped.get(split, []), *messages]
+    return TaskData(kept["train"], kept["dev"], skipped)
+
+
+def _read(
+    records: Iterable[Raw], parse: Callable[[Any, str], E], where: str, strict: bool
+) -> tuple[list[E], list[str]]:
+    """The good examples, in order, and what is wrong with the others."""
+    examples: list[E] = []
+    skipped: list[str] = []
     first: dict[str, int] = {}
-    for number, example in enumerate(examples, start=1):
-        if example.guid in first:
-            raise DataError(
-                f"{where}: the guid {example.guid} stands at record {first[example.guid]} and "
-                f"again at record {number}"
-            )
-        first[example.guid] = number
-    return list(examples)
+    for number, (place, record) in enumerate(records, start=1):
+        try:
+            example = parse(record, place)
+            if example.guid in first:
+                raise DataError(
+                    f"{where}: the guid {example.guid} stands at record {first[example.guid]} and "
+                    f"again at record {number}"
+                )
+        except DataError as error:
+            if strict:
+                raise
+            skipped.append(str(error))
+        else:
+            first[example.guid] = number
+            examples.append(example)
+    if len(examples) < 2:
+        reason = f"; the first bad record: {skipped[0]}" if skipped else ""
+        raise DataError(f"{where}: {len(examples)} examples; at least 2 are needed{reason}")
+    return examples, skipped

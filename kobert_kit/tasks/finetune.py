@@ -19,8 +19,8 @@ from kobert_kit.records import (
     versions,
     write_json,
 )
-from kobert_kit.tasks.data import TaskData, load_data
-from kobert_kit.tasks.encode import Encoded, encode
+from kobert_kit.tasks.data import TaskData, load_data, without_misfits
+from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import (
     ModelFolder,
     build_classifier,
@@ -28,11 +28,13 @@ from kobert_kit.tasks.model import (
     open_model_folder,
     save_classifier,
 )
-from kobert_kit.tasks.objective import SentenceObjective
+from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.task import Task
 from kobert_kit.training.loop import train
 from kobert_kit.training.settings import TrainSettings
+
+SKIPPED_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,18 @@ class FinetuneSettings:
 class _Run:
     """What all seeds of one run share."""
 
-    task: SentenceTask
+    task: Task[Any]
     folder: ModelFolder
-    data: TaskData
-    train: Encoded
-    dev: Encoded
+    data: TaskData[Any]
+    train: Encoded[Any]
+    dev: Encoded[Any]
     settings: FinetuneSettings
     threads: int | None
     say: Callable[[str], object]
 
 
 def finetune(
-    task: SentenceTask,
+    task: Task[Any],
     model: Path,
     data_dir: Path | None,
     output: Path,
@@ -77,12 +79,13 @@ def finetune(
     seeds: Sequence[int],
     say: Callable[[str], object],
     threads: int | None = None,
+    strict: bool = True,
 ) -> dict[str, Any]:
     """Fine-tune ``model`` once a seed; a folder ``output/seed-N`` each.
 
     Returns, and leaves in ``output/metrics.json``, the mean and standard deviation of the metrics
     over all seeds finished in ``output``. Seeds that are finished already are not run again, and
-    one that was stopped continues.
+    one that was stopped continues. Bad records are skipped and counted unless ``strict``.
 
     Raises:
         UsageError: ``output`` holds something else or was begun with other settings.
@@ -94,7 +97,9 @@ def finetune(
     folder.check_length(settings.max_length)
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
     settings = replace(settings, learning_rate=rate)
-    data = load_data(task, data_dir, settings.limit)
+    data = load_data(task, data_dir, settings.limit, strict)
+    data = without_misfits(task, data, folder.tokenizer, settings.max_length, strict)
+    _say_skipped(data, say)
     plan = Record(
         STAGE,
         settings={"task": task.name, **asdict(settings)},
@@ -105,7 +110,7 @@ def finetune(
         claim_output(output, STAGE)
         check_plan(output, plan)
         train_rows, dev_rows = (
-            encode(task, examples, folder.tokenizer, settings.max_length)
+            task.encode(examples, folder.tokenizer, settings.max_length)
             for examples in (data.train, data.dev)
         )
         run = _Run(task, folder, data, train_rows, dev_rows, settings, threads, say)
@@ -119,12 +124,21 @@ def finetune(
     return summary
 
 
+def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
+    for split, messages in data.skipped.items():
+        for message in messages[:SKIPPED_SHOWN]:
+            say(message)
+        count, more = len(messages), len(messages) - SKIPPED_SHOWN
+        records = "bad record" if count == 1 else "bad records"
+        say(f"{split}: {count} {records} skipped" + (f" ({more} not shown)" if more > 0 else ""))
+
+
 def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
     task, settings = run.task, run.settings
     if claim_output(output, STAGE):
         run.say(f"{output} is finished already; its scores are used again")
         return
-    objective = SentenceObjective(
+    objective = TaskObjective(
         task,
         run.train,
         run.dev,
@@ -153,7 +167,7 @@ def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
         output,
         label=f"{task.name} seed {seed}",
     )
-    scores = write_results(output, objective, run.data.dev, objective.predicted(model), result)
+    scores = write_results(output, objective, objective.predicted(model), result, run.data.skipped)
     save_classifier(model, run.folder, output)
     record.results, record.seconds = scores["last"], result.seconds
     finish_output(output, record)

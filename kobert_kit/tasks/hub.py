@@ -6,14 +6,14 @@ a label is read by its name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.parse import parse_record
-from kobert_kit.tasks.task import Example, SentenceTask
+from kobert_kit.tasks.task import E, Task
 
 
-def load_hub(task: SentenceTask) -> Any:
+def load_hub(task: Task[Any]) -> Any:
     """The hub's splits of ``task`` (a `datasets.DatasetDict`), downloaded or from its cache.
 
     Raises:
@@ -31,19 +31,31 @@ def load_hub(task: SentenceTask) -> Any:
         ) from None
 
 
-def read_hub(task: SentenceTask, dataset: Any, split: str) -> list[Example]:
+def read_hub(task: Task[E], dataset: Any, split: str) -> list[E]:
     """The examples of one split (a `datasets.Dataset`); ``split`` is for messages.
 
     Raises:
         DataError: a record is not one of this task.
     """
-    # Only a flat field can be a ClassLabel of ours; STS has its score in a nested one.
-    feature = dataset.features.get(task.hub_label[0])
-    names = getattr(feature, "names", None)
-    examples = []
+    return [task.parse_hub(row, where) for where, row in hub_records(task, dataset, split)]
+
+
+def hub_records(task: Task[Any], dataset: Any, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of one split with labels by name, each with where it stands."""
+    # A label is a column of its own, or a list in one; STS has its score in a nested one.
+    names: dict[str, list[str]] = {}
+    for column, feature in dataset.features.items():
+        found = getattr(feature, "names", None) or getattr(
+            getattr(feature, "feature", None), "names", None
+        )
+        if found:
+            names[column] = found
     for number, row in enumerate(dataset, start=1):
-        if names is not None and 0 <= row[task.hub_label[0]] < len(names):
-            row = row | {task.hub_label[0]: names[row[task.hub_label[0]]]}
-        where = f"hub klue/{task.name} {split}: record {number}"
-        examples.append(parse_record(task, row, where, task.hub_label))
-    return examples
+        named = {column: _named(row[column], names[column]) for column in names}
+        yield f"hub klue/{task.name} {split}: record {number}", row | named
+
+
+def _named(value: Any, names: list[str]) -> Any:
+    if isinstance(value, list):
+        return [_named(each, names) for each in value]
+    return names[value] if 0 <= value < len(names) else value

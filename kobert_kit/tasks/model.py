@@ -1,4 +1,4 @@
-"""A pretrained model folder, checked, and the classifier or regressor made from it."""
+"""A pretrained model folder, checked, and the model with a task's head made from it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoConfig, AutoTokenizer
 
 from kobert_kit.console import quiet_transformers
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.pretrain.recorded import check_recorded_tokenizer
 from kobert_kit.records import fingerprint_files
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 # Rows of the embedding that others add to reach a multiple.
@@ -76,25 +76,20 @@ def open_model_folder(path: Path) -> ModelFolder:
     return ModelFolder(path, config, tokenizer)
 
 
-def build_classifier(folder: ModelFolder, task: SentenceTask, from_scratch: bool, seed: int) -> Any:
+def build_classifier(folder: ModelFolder, task: Task[Any], from_scratch: bool, seed: int) -> Any:
     """The folder's model with a new head for ``task``; random throughout if ``from_scratch``.
 
     Raises:
         DataError: the weights cannot be read, or lack a part of the model.
     """
-    config = AutoConfig.from_pretrained(
-        folder.path,
-        num_labels=max(1, len(task.labels)),
-        problem_type="regression" if task.is_regression else "single_label_classification",
-        id2label=dict(enumerate(task.labels or ("score",))),
-        label2id={label: number for number, label in enumerate(task.labels or ("score",))},
-    )
+    head = task.head
+    config = AutoConfig.from_pretrained(folder.path, **head.config())
     torch.manual_seed(seed)
     if from_scratch:
-        return AutoModelForSequenceClassification.from_config(config)
+        return head.auto.from_config(config)
     try:
         with quiet_transformers():
-            model, loading = AutoModelForSequenceClassification.from_pretrained(
+            model, loading = head.auto.from_pretrained(
                 folder.path, config=config, dtype=torch.float32, output_loading_info=True
             )
     except Exception as error:  # OSError, SafetensorError, RuntimeError

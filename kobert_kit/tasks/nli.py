@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kobert_kit.tasks.metrics import klue_nli_acc
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.sentence import SentenceTask
 
 # The hub numbers neutral 1 and contradiction 2; labels are matched by name, never by number.
 LABELS = ("entailment", "contradiction", "neutral")

@@ -1,4 +1,4 @@
-"""Sentence classification and regression, for `kobert_kit.training.loop.train`."""
+"""Any task, for `kobert_kit.training.loop.train`."""
 
 from __future__ import annotations
 
@@ -9,105 +9,92 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from kobert_kit.tasks.batches import length_grouped_batches, sorted_batches
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.heads import IGNORED
+from kobert_kit.tasks.task import Task
 from kobert_kit.training.batch import TensorBatch
 
 EVALUATION_BATCH_SIZE = 64
 
 
 @dataclass(kw_only=True)
-class SentenceBatch(TensorBatch):
+class TaskBatch(TensorBatch):
     """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
-    ``token_type_ids`` likewise, or None where the model takes none; ``labels`` (batch,)."""
+    ``token_type_ids`` likewise, or None where the model takes none; ``labels`` as the head wants
+    them; ``weight`` of them are learnt."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
     token_type_ids: torch.Tensor | None
     labels: torch.Tensor
+    weight: int
 
-    @property
-    def weight(self) -> int:
-        return len(self.labels)
-
-    def logits(self, model: nn.Module) -> torch.Tensor:
-        """(batch, labels), or (batch, 1) for regression."""
+    def output(self, model: nn.Module) -> Any:
+        """What ``model`` returns for the batch."""
         types = {} if self.token_type_ids is None else {"token_type_ids": self.token_type_ids}
-        output = model(self.input_ids, attention_mask=self.attention_mask, **types)
-        logits: torch.Tensor = output.logits.float()
-        return logits
+        return model(self.input_ids, attention_mask=self.attention_mask, **types)
 
 
-class SentenceObjective:
-    """Cross-entropy, or squared error where the task is regression."""
+class TaskObjective:
+    """The loss of a task's head on ``train``, and its scores on ``dev``."""
 
     def __init__(
         self,
-        task: SentenceTask,
-        train: Encoded,
-        dev: Encoded,
+        task: Task[Any],
+        train: Encoded[Any],
+        dev: Encoded[Any],
         pad_id: int,
         takes_token_types: bool,
         batch_size: int,
         seed: int,
     ) -> None:
-        self.task, self.train, self.dev = task, train, dev
+        self.task, self.head, self.train, self.dev = task, task.head, train, dev
         self.pad_id, self.takes_token_types = pad_id, takes_token_types
         self.batch_size, self.seed = batch_size, seed
         self.steps_per_epoch = -(-len(train) // batch_size)
         self._batches = lru_cache(maxsize=2)(self._batches_of)
-        self._outputs: np.ndarray | None = None
+        self._outputs: list[np.ndarray] | None = None
 
-    def batch(self, step: int, part: int, parts: int, spent: float) -> SentenceBatch:
+    def batch(self, step: int, part: int, parts: int, spent: float) -> TaskBatch:
         epoch, place = divmod(step, self.steps_per_epoch)
         return self._make(self.train, self._batches(epoch)[place][part::parts])
 
     def _batches_of(self, epoch: int) -> list[np.ndarray]:
         return length_grouped_batches(self.train.lengths, self.batch_size, self.seed, epoch)
 
-    def loss(self, model: nn.Module, batch: SentenceBatch) -> torch.Tensor:
-        logits = batch.logits(model)
-        if self.task.is_regression:
-            return F.mse_loss(logits.squeeze(-1), batch.labels, reduction="sum")
-        return F.cross_entropy(logits, batch.labels, reduction="sum")
+    def logits(self, model: nn.Module, batch: TaskBatch) -> torch.Tensor:
+        """The head's logits, as it shapes them."""
+        return self.head.logits(batch.output(model), batch.attention_mask)
+
+    def loss(self, model: nn.Module, batch: TaskBatch) -> torch.Tensor:
+        return self.head.loss(self.logits(model, batch), batch.labels)
 
     def evaluate(self, model: nn.Module) -> dict[str, float]:
         self._outputs = self.predict(model)
-        return self.task.scores(self.gold(), self.labels_of(self._outputs))
+        return self.task.score(self.dev, self._outputs)
 
-    def predicted(self, model: nn.Module) -> np.ndarray:
+    def predicted(self, model: nn.Module) -> list[np.ndarray]:
         """`predict` of the trained model: from the last evaluation, if this process ran it."""
         if self._outputs is None:
             with torch.inference_mode():
                 self._outputs = self.predict(model.eval())
         return self._outputs
 
-    def predict(self, model: nn.Module) -> np.ndarray:
-        """(examples, labels) probabilities on dev, or (examples, 1) scores, in dev's order."""
+    def predict(self, model: nn.Module) -> list[np.ndarray]:
+        """What the head gives for each row of dev, in dev's order, without padding."""
         device = next(model.parameters()).device
-        outputs = np.zeros((len(self.dev), max(1, len(self.task.labels))))
-        for rows in sorted_batches(self.dev.lengths, EVALUATION_BATCH_SIZE):
-            logits = self._make(self.dev, rows).to(device).logits(model)
-            values = logits if self.task.is_regression else logits.softmax(-1)
-            outputs[rows] = values.cpu().numpy()
+        outputs: list[np.ndarray] = [np.empty(0)] * len(self.dev)
+        lengths = self.dev.lengths
+        for rows in sorted_batches(lengths, EVALUATION_BATCH_SIZE):
+            logits = self.logits(model, self._make(self.dev, rows).to(device))
+            values = self.head.outputs(logits).cpu().numpy()
+            for row, value in zip(rows.tolist(), values, strict=True):
+                outputs[row] = value[: lengths[row]].copy() if value.ndim > 1 else value
         return outputs
 
-    def gold(self) -> list[Any]:
-        """Dev's labels by name, or its scores."""
-        return [self._named(value) for value in self.dev.labels.tolist()]
-
-    def labels_of(self, outputs: np.ndarray) -> list[Any]:
-        """What `predict` gave, as labels by name, or as scores."""
-        values = outputs[:, 0] if self.task.is_regression else outputs.argmax(-1)
-        return [self._named(value) for value in values.tolist()]
-
-    def _named(self, value: Any) -> Any:
-        return value if self.task.is_regression else self.task.labels[value]
-
-    def _make(self, encoded: Encoded, rows: np.ndarray) -> SentenceBatch:
+    def _make(self, encoded: Encoded[Any], rows: np.ndarray) -> TaskBatch:
         lengths = encoded.lengths[rows]
         places = np.arange(lengths.max())
         real = places < lengths[:, None]
@@ -118,10 +105,12 @@ class SentenceObjective:
         if self.takes_token_types:
             types = np.zeros(real.shape, dtype=np.int64)
             types[real] = encoded.types[flat]
-        return SentenceBatch(
+        labels = encoded.labels_of(rows, flat, real)
+        return TaskBatch(
             input_ids=torch.from_numpy(ids),
             attention_mask=None if real.all() else torch.from_numpy(real),
             token_type_ids=None if types is None else torch.from_numpy(types),
-            labels=torch.from_numpy(encoded.labels[rows]),
+            labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
+            weight=int((labels != IGNORED).sum()),
         )

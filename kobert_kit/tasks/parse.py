@@ -1,12 +1,12 @@
-"""One record, as a KLUE file or the hub has it, made into an `Example`."""
+"""The fields of one record, as a KLUE file or the hub has them, checked."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.task import Example, SentenceTask
 
 # Fields by which a record of each KLUE task is known, also of the tasks that are not ours yet.
 SIGNATURES = {
@@ -19,54 +19,74 @@ SIGNATURES = {
 }
 
 
-def parse_record(
-    task: SentenceTask, record: Any, where: str, label_path: tuple[str, ...]
-) -> Example:
-    """The example in ``record``; ``where`` (file and number) stands in front of every error.
+def guid_of(task: str, record: Any, where: str) -> str:
+    """The record's guid.
 
     Raises:
-        DataError: a field is missing, empty, or not of its kind; another task's record.
+        DataError: it has none, or is no record at all.
     """
     if not isinstance(record, dict):
-        raise DataError(f"{where}: expected an object with fields, found {_short(record)}")
+        raise DataError(f"{where}: expected an object with fields, found {short(record)}")
     guid = record.get("guid")
     if not isinstance(guid, str) or not guid:
-        raise DataError(f"{where}: no 'guid'{_looks_like(task, record)}")
-    guid = encodable(guid)
-    where = f"{where} ({guid})"
-    texts = []
-    for name in task.texts:
-        text = record.get(name)
-        if not isinstance(text, str):
-            raise DataError(f"{where}: no text in '{name}'{_looks_like(task, record)}")
-        if not text.strip():
-            raise DataError(f"{where}: '{name}' is empty")
-        texts.append(encodable(text))
-    label: Any = record
-    for name in label_path:
-        label = label.get(name) if isinstance(label, dict) else None
-    _check_label(task, label, f"{where}: '{'.'.join(label_path)}'", record)
-    return Example(guid, texts[0], texts[1] if len(texts) > 1 else None, label)
+        raise DataError(f"{where}: no 'guid'{looks_like(task, record)}")
+    return encodable(guid)
 
 
-def _check_label(task: SentenceTask, label: Any, where: str, record: dict[str, Any]) -> None:
+def text_of(task: str, record: dict[str, Any], name: str, where: str) -> str:
+    """The text in the field ``name``; lone surrogates, which no tokenizer takes, are U+FFFD.
+
+    Raises:
+        DataError: there is none, or only white space.
+    """
+    text = record.get(name)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: no text in '{name}'{looks_like(task, record)}")
+    if not text.strip():
+        raise DataError(f"{where}: '{name}' is empty")
+    return encodable(text)
+
+
+def nested(record: dict[str, Any], path: Sequence[str]) -> Any:
+    """What lies at ``path``, or None."""
+    value: Any = record
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def check_label(
+    task: str, record: dict[str, Any], label: Any, labels: Sequence[str], where: str
+) -> None:
+    """Raises DataError where ``label`` is none of ``labels``."""
+    _check_there(task, record, label, where)
+    if label not in labels:
+        raise DataError(f"{where} is {short(label)}; expected one of {', '.join(labels)}")
+
+
+def check_score(
+    task: str, record: dict[str, Any], label: Any, labels: Sequence[str], where: str
+) -> None:
+    """Raises DataError where ``label`` is no number from 0 to 5; there are no ``labels``."""
+    _check_there(task, record, label, where)
+    number = isinstance(label, int | float) and not isinstance(label, bool)
+    if not number or not 0 <= label <= 5:  # nor NaN
+        raise DataError(f"{where} is {short(label)}; expected a number from 0 to 5")
+
+
+def _check_there(task: str, record: dict[str, Any], label: Any, where: str) -> None:
     if label is None:
-        raise DataError(f"{where} is missing{_looks_like(task, record)}")
-    if task.is_regression:
-        number = isinstance(label, int | float) and not isinstance(label, bool)
-        if not number or not 0 <= label <= 5:  # nor NaN
-            raise DataError(f"{where} is {_short(label)}; expected a number from 0 to 5")
-    elif label not in task.labels:
-        raise DataError(f"{where} is {_short(label)}; expected one of {', '.join(task.labels)}")
+        raise DataError(f"{where} is missing{looks_like(task, record)}")
 
 
-def _looks_like(task: SentenceTask, record: dict[str, Any]) -> str:
+def looks_like(task: str, record: dict[str, Any]) -> str:
+    """The end of a message about a record that is not of ``task``."""
     for other, fields in SIGNATURES.items():
-        if other != task.name and fields <= record.keys():
-            return f"; this looks like data of the task {other}, not {task.name}"
-    return f"; not a record of the task {task.name}"
+        if other != task and fields <= record.keys():
+            return f"; this looks like data of the task {other}, not {task}"
+    return f"; not a record of the task {task}"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

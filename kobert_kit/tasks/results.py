@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
 from kobert_kit.tasks.metrics import confusion_matrix
-from kobert_kit.tasks.objective import SentenceObjective
-from kobert_kit.tasks.task import Example, SentenceTask
+from kobert_kit.tasks.objective import TaskObjective
+from kobert_kit.tasks.task import Task
 from kobert_kit.training.loop import TrainResult
 
 STAGE = "klue"
@@ -22,23 +22,28 @@ METRICS_NAME = "metrics.json"
 
 def write_results(
     folder: Path,
-    objective: SentenceObjective,
-    dev: Sequence[Example],
-    outputs: np.ndarray,
+    objective: TaskObjective,
+    outputs: Sequence[np.ndarray],
     result: TrainResult,
+    skipped: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Write what one seed gave: metrics.json (also returned), predictions.jsonl, confusion.json."""
-    task = objective.task
+    task, dev = objective.task, objective.dev
     scores = _scores(objective, outputs, result)
-    _write_predictions(folder / "predictions.jsonl", objective, dev, outputs)
-    if task.labels:
-        counts = confusion_matrix(objective.gold(), objective.labels_of(outputs), task.labels)
-        write_json(folder / "confusion.json", {"labels": task.labels, "counts": counts})
+    if skipped:
+        scores["skipped"] = {split: len(messages) for split, messages in skipped.items()}
+    _write_lines(folder / "predictions.jsonl", task.predictions(dev, outputs))
+    if pair := task.confusion(dev, outputs):
+        labels = task.head.labels
+        write_json(
+            folder / "confusion.json",
+            {"labels": labels, "counts": confusion_matrix(*pair, labels)},
+        )
     write_json(folder / METRICS_NAME, scores)
     return scores
 
 
-def summarise(task: SentenceTask, output: Path) -> dict[str, Any]:
+def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
     """Mean, standard deviation (over n - 1) and best of all seeds finished in ``output``."""
     finished = {
         str(read_record(path.parent, STAGE).seed): json.loads(
@@ -60,7 +65,7 @@ def summarise(task: SentenceTask, output: Path) -> dict[str, Any]:
 
 
 def _scores(
-    objective: SentenceObjective, outputs: np.ndarray, result: TrainResult
+    objective: TaskObjective, outputs: Sequence[np.ndarray], result: TrainResult
 ) -> dict[str, Any]:
     """The last epoch's scores, which are the headline, and the best epoch's beside them.
 
@@ -74,30 +79,23 @@ def _scores(
     return {
         "task": task.name,
         "headline": task.headline,
-        "last": _plain(task.scores(objective.gold(), objective.labels_of(outputs))),
+        "last": _plain(task.score(objective.dev, outputs)),
         "best": max(epochs, key=lambda values: _or_lowest(values[task.headline])),
         "epochs": epochs,
-        "examples": {"train": len(objective.train), "dev": len(objective.dev)},
+        "examples": {
+            "train": len(objective.train.examples),
+            "dev": len(objective.dev.examples),
+        },
         "seconds": round(result.seconds, 1),
         "tokens_per_second": round(result.tokens / result.seconds, 1),
     }
 
 
-def _write_predictions(
-    path: Path, objective: SentenceObjective, examples: Sequence[Example], outputs: np.ndarray
-) -> None:
-    """One JSON object a line, in dev's order: guid, gold, pred, probabilities by label."""
-    labels = objective.task.labels
-    lines = []
-    for example, pred, row in zip(examples, objective.labels_of(outputs), outputs, strict=True):
-        values: dict[str, Any] = {"guid": example.guid, "gold": example.label, "pred": pred}
-        if labels:
-            values["probabilities"] = {
-                label: round(p, 6) for label, p in zip(labels, row.tolist(), strict=True)
-            }
-        lines.append(json.dumps(values, ensure_ascii=False) + "\n")
+def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """One JSON object a line."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     with atomic_file(path) as temporary:
-        temporary.write_text("".join(lines), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _plain(values: dict[str, float]) -> dict[str, Any]:

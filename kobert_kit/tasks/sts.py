@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kobert_kit.tasks.metrics import klue_sts_f1, klue_sts_pearsonr
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.sentence import SentenceTask
 
 
 def scores(gold: Sequence[float], pred: Sequence[float]) -> dict[str, float]:

@@ -1,42 +1,95 @@
-"""What a KLUE task is made of: its files, its labels, its fields, its scores."""
+"""What every task is asked for, by reading, training and reporting."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.heads import Head
 
 
-@dataclass(frozen=True)
-class Example:
-    """One text or pair of texts. ``label`` is a label's name, or a score for regression."""
-
-    guid: str
-    text_a: str
-    text_b: str | None
-    label: str | float
-
-
-@dataclass(frozen=True)
-class SentenceTask:
-    """A task that gives one label or one score to a text or a pair of texts.
-
-    ``folder`` names the folder of the official release and starts its files' names. ``texts`` are
-    the fields with the texts; ``label`` and ``hub_label`` lead to the label in a record of the
-    official files and of the hub. ``labels`` are in official order; none means regression between
-    0 and 5. ``scores`` takes gold and predicted labels and returns metrics by name, times 100;
-    ``headline`` is the one that KLUE ranks by.
-    """
-
-    name: str
-    folder: str
-    texts: tuple[str, ...]
-    label: tuple[str, ...]
-    hub_label: tuple[str, ...]
-    labels: tuple[str, ...]
-    headline: str
-    scores: Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
+class HasGuid(Protocol):
+    """An example: a dataclass of plain values, known by its ``guid``."""
 
     @property
-    def is_regression(self) -> bool:
-        return not self.labels
+    def guid(self) -> str: ...
+
+
+E = TypeVar("E", bound=HasGuid)
+
+
+class Task(Protocol[E]):
+    """How a task reads, encodes, is learnt, decodes and scores.
+
+    ``files`` are the paths of a split in a release, "{split}" in place of train and dev, the first
+    that is there being read. ``headline`` is the metric that KLUE ranks by. ``outputs`` is always
+    what ``head`` gave for the rows of an `Encoded`, an array a row.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def files(self) -> tuple[str, ...]: ...
+
+    @property
+    def headline(self) -> str: ...
+
+    @property
+    def head(self) -> Head: ...
+
+    def records(self, path: Path) -> Iterable[tuple[str, Any]]:
+        """The raw records of a file, each with where it stands, for messages.
+
+        Raises:
+            DataError: the file is not one of this task's kind.
+        """
+        ...
+
+    def parse(self, record: Any, where: str) -> E:
+        """The example in a raw record.
+
+        Raises:
+            DataError: the record is bad; says where, its guid, and what is wrong.
+        """
+        ...
+
+    def parse_hub(self, record: dict[str, Any], where: str) -> E:
+        """The example in a row of the hub's data set, whose labels are names by now.
+
+        Raises:
+            DataError: as `parse`.
+        """
+        ...
+
+    def misfits(self, examples: Sequence[E], tokenizer: Any, max_length: int) -> dict[str, str]:
+        """What is wrong with examples that cannot be encoded in ``max_length`` tokens, by guid."""
+        ...
+
+    def encode(self, examples: Sequence[E], tokenizer: Any, max_length: int) -> Encoded[E]:
+        """Rows of at most ``max_length`` tokens, with what the head learns of them."""
+        ...
+
+    def score(self, rows: Encoded[E], outputs: Sequence[np.ndarray]) -> dict[str, float]:
+        """Metrics by name, times 100; NaN where one is undefined."""
+        ...
+
+    def predictions(
+        self, rows: Encoded[E], outputs: Sequence[np.ndarray]
+    ) -> Iterator[dict[str, Any]]:
+        """A line of predictions.jsonl for each example, in order: guid, gold, pred and more."""
+        ...
+
+    def confusion(
+        self, rows: Encoded[E], outputs: Sequence[np.ndarray]
+    ) -> tuple[Sequence[str], Sequence[str]] | None:
+        """Gold and predicted labels to count against each other; None where there are none."""
+        ...
+
+    def baseline(self, train: Sequence[E], dev: Sequence[E]) -> dict[str, float]:
+        """Dev metrics of a model that reads nothing, and always says what is most usual."""
+        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kobert_kit.tasks.metrics import ynat_macro_f1, ynat_macro_f1_all_7
-from kobert_kit.tasks.task import SentenceTask
+from kobert_kit.tasks.sentence import SentenceTask
 
 LABELS = ("정치", "경제", "사회", "생활문화", "세계", "IT과학", "스포츠")
 

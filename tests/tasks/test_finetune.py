@@ -21,10 +21,9 @@ from kobert_kit.records import Record, read_record, write_record
 from kobert_kit.report.klue import describe
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.encode import encode
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.model import build_classifier, open_model_folder
-from kobert_kit.tasks.objective import SentenceObjective
+from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 QUICK = FinetuneSettings(epochs=2, batch_size=16, learning_rate=3e-3, max_length=32)
@@ -125,7 +124,7 @@ def test_same_seed_same_result(model_dir, data_dir, tmp_path):
 
 def test_a_stopped_run_continues_to_the_same_weights(model_dir, data_dir, tmp_path, monkeypatch):
     run("nli", model_dir, data_dir, tmp_path / "whole")
-    batch = SentenceObjective.batch
+    batch = TaskObjective.batch
 
     def interrupted(self, step: int, part: int, parts: int, spent: float):
         if step == 8:
@@ -133,7 +132,7 @@ def test_a_stopped_run_continues_to_the_same_weights(model_dir, data_dir, tmp_pa
         return batch(self, step, part, parts, spent)
 
     with monkeypatch.context() as patched:
-        patched.setattr(SentenceObjective, "batch", interrupted)
+        patched.setattr(TaskObjective, "batch", interrupted)
         with pytest.raises(Stopped):
             run("nli", model_dir, data_dir, tmp_path / "cut")
     run("nli", model_dir, data_dir, tmp_path / "cut")
@@ -155,13 +154,13 @@ def test_from_scratch_uses_none_of_the_weights(model_dir, data_dir):
 @pytest.mark.parametrize("task", ["nli", "ynat"])
 def test_padding_and_order_change_no_prediction(task, model_dir, data_dir):
     folder = open_model_folder(model_dir)
-    rows = encode(TASKS[task], load_data(TASKS[task], data_dir).dev, folder.tokenizer, 32)
-    objective = SentenceObjective(TASKS[task], rows, rows, 0, True, 4, 0)
+    rows = TASKS[task].encode(load_data(TASKS[task], data_dir).dev, folder.tokenizer, 32)
+    objective = TaskObjective(TASKS[task], rows, rows, 0, True, 4, 0)
     model = build_classifier(folder, TASKS[task], False, 0).eval()
     with torch.inference_mode():
         together = objective.predict(model)
         for number in range(len(rows)):
-            alone = objective._make(rows, np.array([number])).logits(model).softmax(-1)
+            alone = objective.logits(model, objective._make(rows, np.array([number]))).softmax(-1)
             assert np.allclose(alone.numpy()[0], together[number], atol=1e-6)
 
 
@@ -175,7 +174,7 @@ def test_long_pairs_are_cut_at_the_longer_text(model_dir, data_dir):
     folder = open_model_folder(model_dir)
     example = load_data(TASKS["nli"], data_dir).dev[0]
     long = replace(example, text_a="김밥 " * 50, text_b="먹었다 \ufffd")
-    rows = encode(TASKS["nli"], [long, example], folder.tokenizer, 16)
+    rows = TASKS["nli"].encode([long, example], folder.tokenizer, 16)
     assert rows.lengths[0] == 16
     assert rows.types[:16].sum() == 3  # 먹었다, U+FFFD, [SEP]
 

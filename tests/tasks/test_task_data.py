@@ -15,7 +15,7 @@ from kobert_kit.tasks.baseline import majority
 from kobert_kit.tasks.catalogue import TASKS, get_task
 from kobert_kit.tasks.data import TaskData, load_data
 from kobert_kit.tasks.hub import load_hub, read_hub
-from kobert_kit.tasks.task import Example
+from kobert_kit.tasks.sentence import Example
 
 NLI, STS, YNAT = TASKS["nli"], TASKS["sts"], TASKS["ynat"]
 

@@ -1,0 +1,228 @@
+"""KLUE-NER: who, where, when and how much, as a tag for each character.
+
+Tokens and characters meet at offsets: a token learns the tag of its first character, and gives
+its tag to all of its characters. So an [UNK], a jamo or an emoji shifts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kobert_kit.corpus.reading import encodable
+from kobert_kit.errors import DataError
+from kobert_kit.tasks.bio import OUTSIDE, best_tags, tags_of_characters, tags_of_tokens
+from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.heads import IGNORED, Head, Tagging
+from kobert_kit.tasks.metrics import (
+    klue_ner_char_macro_f1,
+    klue_ner_entity_macro_f1,
+    ner_char_macro_f1_without_o,
+    ner_entity_macro_f1_per_sentence,
+)
+from kobert_kit.tasks.metrics.entities import entities
+from kobert_kit.tasks.official import read_text
+from kobert_kit.tasks.parse import looks_like, short
+from kobert_kit.tasks.windows import TokenWindows, window_arrays
+
+TYPES = ("PS", "LC", "OG", "DT", "TI", "QT")
+LABELS = (*(f"{place}-{kind}" for kind in TYPES for place in "BI"), OUTSIDE)
+OVERLAP = 4  # neighbouring windows share a quarter of their tokens
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text and the tag of each of its characters (code points), spaces included."""
+
+    guid: str
+    text: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EntityTask:
+    """Tagging of characters."""
+
+    name: str = "ner"
+    files: tuple[str, ...] = ("klue-ner-v1.1/klue-ner-v1.1_{split}.tsv",)
+    headline: str = "klue_ner_entity_macro_f1"
+
+    @property
+    def head(self) -> Head:
+        return Tagging(LABELS)
+
+    def records(self, path: Path) -> Iterator[tuple[str, list[str]]]:
+        """The lines of each sentence: comments, then a line for each character.
+
+        A blank line ends a sentence. A character may be a blank, so lines are never stripped, nor
+        cut where ``splitlines`` would.
+        """
+        lines: list[str] = []
+        number, first = 0, 1
+        for line_number, line in enumerate(chain(read_text(path).split("\n"), [""]), start=1):
+            if line:
+                lines.append(line)
+                continue
+            if lines:
+                number += 1
+                yield f"{path}:{first}: sentence {number}", lines
+            lines, first = [], line_number + 1
+        if not number:
+            raise DataError(f"{path}: no sentences; get the file again")
+
+    def parse(self, record: list[str], where: str) -> Sentence:
+        comments = [line for line in record if line.startswith("##")]
+        if not comments:
+            raise DataError(f"{where}: no line '## guid<TAB>sentence'; not data of the task ner")
+        # The file's own comments stand in front of the first sentence's.
+        guid, tab, marked = comments[-1][2:].lstrip(" ").partition("\t")
+        if not guid or not tab:
+            raise DataError(f"{where}: no guid in {short(comments[-1])}")
+        where = f"{where} ({guid})"
+        pairs = [_character(line, where) for line in record if not line.startswith("##")]
+        if not pairs:
+            raise DataError(f"{where}: no line 'character<TAB>tag'")
+        chars, tags = zip(*pairs, strict=True)
+        _check_order(tags, where)
+        marked_again = marked_text(chars, tags)
+        if marked_again != marked:
+            raise DataError(f"{where}: {_difference(marked, marked_again)}")
+        return Sentence(encodable(guid), encodable("".join(chars)), tags)
+
+    def parse_hub(self, record: dict[str, Any], where: str) -> Sentence:
+        chars, tags = record.get("tokens"), record.get("ner_tags")
+        if not chars or not isinstance(chars, list) or not isinstance(tags, list):
+            raise DataError(f"{where}: no 'tokens' and 'ner_tags'{looks_like(self.name, record)}")
+        if len(chars) != len(tags):
+            raise DataError(f"{where}: {len(chars)} characters, but {len(tags)} tags")
+        for char, tag in zip(chars, tags, strict=True):
+            _character(f"{char}\t{tag}", where)
+        _check_order(tags, where)
+        # The hub gives no guid.
+        return Sentence(str(record.get("guid") or where), encodable("".join(chars)), tuple(tags))
+
+    def misfits(
+        self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
+    ) -> dict[str, str]:
+        """None. Longer texts become windows."""
+        return {}
+
+    def encode(
+        self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
+    ) -> TokenWindows[Sentence]:
+        """A sentence that is too long becomes several windows: no gold tag is cut off."""
+        texts = [example.text for example in examples]
+        arrays = window_arrays(tokenizer, texts, None, max_length, max_length // OVERLAP)
+        labels = np.full(len(arrays["ids"]), IGNORED, dtype=np.int64)
+        rows = TokenWindows(examples, labels=labels, **arrays)
+        place = {label: number for number, label in enumerate(LABELS)}
+        for example, tokens in zip(examples, rows.text_tokens(), strict=True):
+            tags = tags_of_tokens(example.tags, rows.spans[tokens].tolist())
+            labels[tokens] = [place[tag] for tag in tags]
+        return rows
+
+    def decode(self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]) -> list[list[str]]:
+        """The best valid tags of each sentence's characters."""
+        assert isinstance(rows, TokenWindows)
+        values = np.concatenate(outputs)
+        decoded = []
+        for example, tokens in zip(rows.examples, rows.text_tokens(), strict=True):
+            tags = best_tags(values[tokens], LABELS)
+            spans = rows.spans[tokens].tolist()
+            decoded.append(tags_of_characters(len(example.text), tags, spans))
+        return decoded
+
+    def score(self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]) -> dict[str, float]:
+        return scores(rows.examples, self.decode(rows, outputs))
+
+    def predictions(
+        self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]
+    ) -> Iterator[dict[str, Any]]:
+        for example, tags in zip(rows.examples, self.decode(rows, outputs), strict=True):
+            found = [
+                {"start": start, "end": end, "type": kind, "text": example.text[start:end]}
+                for start, end, kind in sorted(entities(tags))
+            ]
+            yield {
+                "guid": example.guid,
+                "gold": list(example.tags),
+                "pred": tags,
+                "entities": found,
+            }
+
+    def confusion(
+        self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]
+    ) -> tuple[Sequence[str], Sequence[str]] | None:
+        """The tags of all characters."""
+        gold = chain.from_iterable(example.tags for example in rows.examples)
+        return list(gold), list(chain.from_iterable(self.decode(rows, outputs)))
+
+    def baseline(self, train: Sequence[Sentence], dev: Sequence[Sentence]) -> dict[str, float]:
+        """O everywhere, which most characters are."""
+        return scores(dev, [[OUTSIDE] * len(example.text) for example in dev])
+
+
+def scores(gold: Sequence[Sentence], pred: Sequence[Sequence[str]]) -> dict[str, float]:
+    """The two official metrics, each followed by the conventional one."""
+    sentences = [{"chars": list(example.text), "tags": example.tags} for example in gold]
+    return {
+        "klue_ner_entity_macro_f1": klue_ner_entity_macro_f1(sentences, pred, LABELS),
+        "ner_entity_macro_f1_per_sentence": ner_entity_macro_f1_per_sentence(
+            sentences, pred, LABELS
+        ),
+        "klue_ner_char_macro_f1": klue_ner_char_macro_f1(sentences, pred, LABELS),
+        "ner_char_macro_f1_without_o": ner_char_macro_f1_without_o(sentences, pred, LABELS),
+    }
+
+
+def oracle(
+    sentences: Sequence[Sentence], tokenizer: Any, max_length: int = 128
+) -> dict[str, float]:
+    """Scores of a perfect model: gold tags given to the tokens and back to the characters.
+
+    What it lacks of 100 are entities that begin or end inside a token.
+    """
+    rows = TASK.encode(sentences, tokenizer, max_length)
+    certain = np.where(np.arange(len(LABELS)) == rows.labels[:, None], 0.0, -1e3)
+    return TASK.score(rows, np.split(certain, rows.offsets[1:-1]))
+
+
+def marked_text(chars: Sequence[str], tags: Sequence[str]) -> str:
+    """The sentence with its entities as <entity:TYPE>."""
+    parts: list[str] = []
+    reached = 0
+    for start, end, kind in sorted(entities(tags)):
+        parts += [*chars[reached:start], "<", *chars[start:end], f":{kind}>"]
+        reached = end
+    return "".join([*parts, *chars[reached:]])
+
+
+def _character(line: str, where: str) -> tuple[str, str]:
+    char, tab, tag = line[:1], line[1:2], line[2:]
+    if tab != "\t" or tag not in LABELS:
+        raise DataError(
+            f"{where}: {short(line)} is not a character, a tab, and one of {', '.join(LABELS)}"
+        )
+    return char, tag
+
+
+def _check_order(tags: Sequence[str], where: str) -> None:
+    for place, (before, tag) in enumerate(zip([OUTSIDE, *tags], tags, strict=False)):
+        if tag.startswith("I-") and before[1:] != tag[1:]:
+            raise DataError(f"{where}: {tag} at character {place} follows {before}")
+
+
+def _difference(marked: str, from_tags: str) -> str:
+    """Where the markup of the comment and that of the characters part."""
+    pairs = enumerate(zip(marked, from_tags, strict=False))
+    place = next((n for n, (a, b) in pairs if a != b), min(len(marked), len(from_tags)))
+    here, there = (repr(text[max(0, place - 10) : place + 10]) for text in (marked, from_tags))
+    return f"the comment has {here} where the characters have {there}"
+
+
+TASK = EntityTask()
