@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
@@ -38,5 +39,7 @@ _splitter: Splitter
 
 def _start(settings: KiwiSettings) -> None:
     global _splitter
+    if hasattr(os, "nice"):
+        os.nice(5)  # the process that reads for them goes first
     _splitter = Splitter(settings)
     _splitter.split_eojeol("우리말")  # loads the analyser
