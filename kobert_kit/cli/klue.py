@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc")
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
 
 
 @click.command("klue")
@@ -18,7 +18,8 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc")
     multiple=True,
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
-    "headlines; ner: entities; mrc: answers in a context. May be given several times.",
+    "headlines; ner: entities; mrc: answers in a context; re: relations of "
+    "entities, with markers that say their types; re-plain: without. May be given several times.",
 )
 @click.option(
     "--model",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kobert_kit.errors import UsageError
-from kobert_kit.tasks import mrc, ner, nli, sts, ynat
+from kobert_kit.tasks import mrc, ner, nli, relation, sts, ynat
 from kobert_kit.tasks.task import Task
 
-TASKS: dict[str, Task[Any]] = {
-    t.name: t for t in (nli.TASK, sts.TASK, ynat.TASK, ner.TASK, mrc.TASK)
-}
+_ALL = (nli.TASK, sts.TASK, ynat.TASK, ner.TASK, mrc.TASK, relation.TASK, relation.PLAIN)
+TASKS: dict[str, Task[Any]] = {task.name: task for task in _ALL}
 
 
 def get_task(name: str) -> Task[Any]:

@@ -168,7 +168,7 @@ def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
         label=f"{task.name} seed {seed}",
     )
     scores = write_results(output, objective, objective.predicted(model), result, run.data.skipped)
-    save_classifier(model, run.folder, output)
+    save_classifier(model, run.folder, task, output)
     record.results, record.seconds = scores["last"], result.seconds
     finish_output(output, record)
     shutil.rmtree(output / "checkpoints", ignore_errors=True)

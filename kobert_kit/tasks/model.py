@@ -86,7 +86,7 @@ def build_classifier(folder: ModelFolder, task: Task[Any], from_scratch: bool, s
     config = AutoConfig.from_pretrained(folder.path, **head.config())
     torch.manual_seed(seed)
     if from_scratch:
-        return head.auto.from_config(config)
+        return _with_room(head.auto.from_config(config), folder, task)
     try:
         with quiet_transformers():
             model, loading = head.auto.from_pretrained(
@@ -105,15 +105,26 @@ def build_classifier(folder: ModelFolder, task: Task[Any], from_scratch: bool, s
             f"--model {folder.path}: {len(lacking)} weights of the encoder are not in it "
             f"({lacking[0]}, ...)"
         )
+    return _with_room(model, folder, task)
+
+
+def _with_room(model: Any, folder: ModelFolder, task: Task[Any]) -> Any:
+    """``model`` with random embeddings for the task's added tokens."""
+    needed = len(folder.tokenizer) + len(task.added_tokens)
+    if task.added_tokens and needed > model.config.vocab_size:
+        model.resize_token_embeddings(needed, mean_resizing=False)
     return model
 
 
-def save_classifier(model: Any, source: ModelFolder, folder: Path) -> None:
+def save_classifier(model: Any, source: ModelFolder, task: Task[Any], folder: Path) -> None:
     """Save ``model`` and its tokenizer to ``folder``, for transformers to load."""
     with quiet_transformers():
         model.save_pretrained(folder)
     # The opened tokenizer has its truncation set, which would be saved with it: take a fresh one.
-    AutoTokenizer.from_pretrained(source.path).save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(source.path)
+    if task.added_tokens:
+        tokenizer.add_tokens(list(task.added_tokens), special_tokens=True)
+    tokenizer.save_pretrained(folder)
 
 
 def default_learning_rate(hidden_size: int) -> float:

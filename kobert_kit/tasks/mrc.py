@@ -36,6 +36,7 @@ class AnswerTask:
         "{split}-v2.0.json",
     )
     headline: str = "klue_mrc_em"
+    added_tokens: tuple[str, ...] = ()
 
     @property
     def head(self) -> Head:

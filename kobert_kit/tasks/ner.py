@@ -51,6 +51,7 @@ class EntityTask:
     name: str = "ner"
     files: tuple[str, ...] = ("klue-ner-v1.1/klue-ner-v1.1_{split}.tsv",)
     headline: str = "klue_ner_entity_macro_f1"
+    added_tokens: tuple[str, ...] = ()
 
     @property
     def head(self) -> Head:

@@ -45,6 +45,7 @@ class SentenceTask:
     labels: tuple[str, ...]
     headline: str
     scores: Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
+    added_tokens: tuple[str, ...] = ()
 
     @property
     def is_regression(self) -> bool:

@@ -27,7 +27,8 @@ class Task(Protocol[E]):
 
     ``files`` are the paths of a split in a release, "{split}" in place of train and dev, the first
     that is there being read. ``headline`` is the metric that KLUE ranks by. ``outputs`` is always
-    what ``head`` gave for the rows of an `Encoded`, an array a row.
+    what ``head`` gave for the rows of an `Encoded`, an array a row. ``added_tokens`` are entries
+    that the task needs beside the tokenizer's, with the ids from the tokenizer's length on.
     """
 
     @property
@@ -41,6 +42,9 @@ class Task(Protocol[E]):
 
     @property
     def head(self) -> Head: ...
+
+    @property
+    def added_tokens(self) -> tuple[str, ...]: ...
 
     def records(self, path: Path) -> Iterable[tuple[str, Any]]:
         """The raw records of a file, each with where it stands, for messages.

@@ -95,7 +95,7 @@ def window_arrays(
         spans.append([(-1, -1)] * len(rows[row]))
         spared.append([-1] * len(rows[row]))
         for number, (place, span) in enumerate(zip(inside, offsets, strict=True)):
-            spans[-1][place] = _surface(texts[owner], *span)
+            spans[-1][place] = surface(texts[owner], *span)
             spared[-1][place] = min(number, len(inside) - 1 - number)
     return {
         "ids": flat(rows, np.int32),
@@ -107,7 +107,7 @@ def window_arrays(
     }
 
 
-def _surface(text: str, start: int, end: int) -> Span:
+def surface(text: str, start: int, end: int) -> Span:
     """The characters of a token that the library says stands for ``text[start:end]``.
 
     Byte-level vocabularies take the space in front along. A normaliser that composes characters
