@@ -47,8 +47,8 @@ class Pace:
     workers: int = 2
     part: int = 0
     parts: int = 1
-    chunk_bytes: int = 8 << 20
-    shard_chunks: int = 16
+    chunk_bytes: int = 4 << 20
+    shard_chunks: int = 32
 
 
 def take_steps(context: Context, pace: Pace, output: Path) -> bool:
