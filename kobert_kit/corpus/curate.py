@@ -37,6 +37,7 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2", ".7z", ".rar", ".egg")
 PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson")
 
 
@@ -135,6 +136,8 @@ def _context(
         filters[name] = choose_filters(preset, settings.filters, settings.without)
         for file in find_files([path], FORMATS, refuse):
             found.setdefault(file.resolve(), (file, number))
+        for archive in _archives(path):
+            refuse(archive, "an archive, which is not read; unpack it first")
     _require_parsers(file for file, _ in found.values())
     return Context(
         [file for file, _ in found.values()],
@@ -148,6 +151,11 @@ def _context(
         tuple(evaluation_files(settings.evaluation)),
         settings.drop_overlap,
     )
+
+
+def _archives(folder: Path) -> list[Path]:
+    """Files below ``folder`` that may hold documents, and are not opened."""
+    return [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES)]
 
 
 def _require_parsers(files: Iterable[Path]) -> None:

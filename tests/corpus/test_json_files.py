@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from corpus_files import write_bytes
+from test_curate import lines, run
 from test_raw import read
 
 pytest.importorskip("ijson")
@@ -66,6 +67,18 @@ def test_layouts(tmp_path: Path, content: Any, expected: list[Any], mark: bytes)
     found, end = read(write_bytes(tmp_path / "a.json.gz", raw))
     assert [(p.id, p.title, p.text) for _, p in found] == expected
     assert [line for line, _ in found] == list(range(1, len(expected) + 1)) and not end.problem
+
+
+def test_documents_in_parts_fill_chunks(tmp_path: Path) -> None:
+    documents = [
+        {"id": str(n), "paragraph": [{"form": f"{n}번째 글이다. " * 20}]} for n in range(99)
+    ]
+    path = write_bytes(tmp_path / "a.json", json.dumps({"document": documents}).encode())
+    run([path], tmp_path / "out", presets={}, near_duplicates=False)
+    assert len(list((tmp_path / "out" / "documents").iterdir())) > 1
+    assert [line["id"] for line in lines(tmp_path / "out", "documents")] == list(
+        map(str, range(99))
+    )
 
 
 def test_namuwiki(tmp_path: Path) -> None:
