@@ -117,9 +117,10 @@ def make(
     """Make clean, unique documents of any Korean text, each accounted for.
 
     SOURCE is any number of files or folders: .txt with a blank line between documents, .jsonl,
-    .parquet, .csv and .tsv, a Wikipedia dump (.xml) and what WikiExtractor made of one, each also
-    as .gz, .xz, .bz2 or .zst, in UTF-8, UTF-16, cp949 or EUC-KR. Of documents that are the same or
-    nearly so the first is kept: name the sources in the order in which you prefer them.
+    .parquet, .csv and .tsv, a Wikipedia dump (.xml) and what WikiExtractor made of one, .json of
+    the Modu corpora, AI-Hub or Namuwiki, each also as .gz, .xz, .bz2 or .zst, in UTF-8, UTF-16,
+    cp949 or EUC-KR. Of documents that are the same or nearly so the first is kept: name the sources
+    in the order in which you prefer them.
 
     The folder holds the documents as JSON lines, which all other commands read, and beside them
     what was dropped, with file, line and reason, and the ledger. The same command again continues

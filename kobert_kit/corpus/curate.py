@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kobert_kit.corpus.context import Context, SentenceStarts, name_sources
-from kobert_kit.corpus.cutting import DUMP, FORMATS
+from kobert_kit.corpus.cutting import FORMATS, PARSERS
 from kobert_kit.corpus.evaluation import evaluation_files
 from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, find_files, format_of
 from kobert_kit.corpus.filters import Settings, choose_filters
 from kobert_kit.corpus.ledger import Ledger, Overlap
 from kobert_kit.corpus.overlap import EvaluationIndex
 from kobert_kit.corpus.steps import DROPPED, Pace, take_steps
-from kobert_kit.corpus.wikitext import require_parser
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.records import (
     Record,
@@ -37,7 +37,8 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
-PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell")
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2", ".7z", ".rar", ".egg")
+PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson")
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,9 @@ def _context(
         filters[name] = choose_filters(preset, settings.filters, settings.without)
         for file in find_files([path], FORMATS, refuse):
             found.setdefault(file.resolve(), (file, number))
-    if any(format_of(file, FORMATS) == DUMP for file, _ in found.values()):
-        require_parser()
+        for archive in _archives(path):
+            refuse(archive, "an archive, which is not read; unpack it first")
+    _require_parsers(file for file, _ in found.values())
     return Context(
         [file for file, _ in found.values()],
         [number for _, number in found.values()],
@@ -149,6 +151,20 @@ def _context(
         tuple(evaluation_files(settings.evaluation)),
         settings.drop_overlap,
     )
+
+
+def _archives(folder: Path) -> list[Path]:
+    """Files below ``folder`` that may hold documents, and are not opened."""
+    return [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES)]
+
+
+def _require_parsers(files: Iterable[Path]) -> None:
+    """Check, before any work, that what reads each kind of file is installed."""
+    for kind, path in {format_of(path, FORMATS): path for path in files}.items():
+        if kind in PARSERS and find_spec(PARSERS[kind]) is None:
+            raise UsageError(
+                f"{path}: needs {PARSERS[kind]}; pip install 'kobert-kit[corpus]' brings it"
+            )
 
 
 def _plan(context: Context, settings: CorpusSettings, pace: Pace) -> Record:

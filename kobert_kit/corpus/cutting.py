@@ -11,14 +11,16 @@ from pathlib import Path
 from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
 from kobert_kit.corpus.encodings import UTF8, Transcoded
 from kobert_kit.corpus.files import EXTRACTED, format_of
+from kobert_kit.corpus.json_files import cut_json
 from kobert_kit.corpus.parquet import read_rows
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
 from kobert_kit.corpus.wiki_files import cut_dump, cut_extracted
 from kobert_kit.errors import DataError
 
 TABLES = {".csv": ",", ".tsv": "\t"}
-DUMP = ".xml"
-FORMATS = (".txt", ".jsonl", ".parquet", *TABLES, DUMP, EXTRACTED)
+DUMP, JSON = ".xml", ".json"
+FORMATS = (".txt", ".jsonl", ".parquet", *TABLES, DUMP, EXTRACTED, JSON)
+PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"}  # packages that not every user needs
 
 
 def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterator[Raw | FileEnd]:
@@ -134,5 +136,6 @@ _CUT: dict[str, Cut] = {
     ".jsonl": _cut_jsonl,
     DUMP: cut_dump,
     EXTRACTED: cut_extracted,
+    JSON: cut_json,
     **{kind: partial(_cut_table, delimiter=mark) for kind, mark in TABLES.items()},
 }

@@ -8,6 +8,7 @@ what people say every day, and is not looked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -58,7 +59,9 @@ class EvaluationIndex:
         """Write the arrays, the last one as a sign that all are there."""
         folder.mkdir(exist_ok=True)
         for name in _ARRAYS:
-            np.save(folder / f"{name}.npy", getattr(self, name))
+            temporary = folder / "writing.npy"
+            np.save(temporary, getattr(self, name))
+            os.replace(temporary, folder / f"{name}.npy")
 
     @classmethod
     def load(cls, folder: Path) -> EvaluationIndex:

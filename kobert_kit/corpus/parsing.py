@@ -6,9 +6,10 @@ import html
 import re
 from dataclasses import dataclass, replace
 
-from kobert_kit.corpus.cutting import DUMP, TABLES
+from kobert_kit.corpus.cutting import DUMP, JSON, TABLES
 from kobert_kit.corpus.encodings import UTF8
 from kobert_kit.corpus.files import EXTRACTED
+from kobert_kit.corpus.layouts import fields_of
 from kobert_kit.corpus.raw import Raw
 from kobert_kit.corpus.reading import EMPTY, NOT_STRING, NOT_UTF8, encodable, label, parse_object
 
@@ -44,6 +45,8 @@ def parse(raw: Raw, kind: str, text_field: str) -> Parsed:
         from kobert_kit.corpus.wikitext import prose
 
         return _from_fields(raw.content | {"text": prose(str(raw.content["text"]))}, "text")
+    if kind == JSON:
+        return _from_fields(fields_of(raw.content, text_field), text_field)
     if kind in TABLES and _has_escaped_bytes(raw.content):
         return Parsed(problem=_undecodable(raw.encoding))
     return _from_fields(raw.content, "text")

@@ -34,6 +34,7 @@ from kobert_kit.processes import START_METHOD, ahead, worker_pool
 from kobert_kit.records import atomic_file, write_json
 
 DROPPED = "dropped"
+RECORD_BYTES = 64  # what a record counts for beside its content: many may have none
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Pace:
     workers: int = 2
     part: int = 0
     parts: int = 1
-    chunk_bytes: int = 8 << 20
-    shard_chunks: int = 16
+    chunk_bytes: int = 4 << 20
+    shard_chunks: int = 32
 
 
 def take_steps(context: Context, pace: Pace, output: Path) -> bool:
@@ -110,8 +111,7 @@ def _cut(
     for file, path in enumerate(context.files):
         for record in read_raw(file, path, context.text_field, advance):
             chunk.append(record)
-            if isinstance(record, Raw):
-                size += _size(record.content)
+            size += RECORD_BYTES + (_size(record.content) if isinstance(record, Raw) else 0)
             if size >= chunk_bytes:
                 yield chunk
                 chunk, size = [], 0
@@ -119,11 +119,15 @@ def _cut(
         yield chunk
 
 
-def _size(content: bytes | dict[str, object]) -> int:
-    """About the bytes that a record takes; Hangul in a row takes three a syllable."""
+def _size(content: object) -> int:
+    """About the bytes that a record takes; Hangul in a field takes three a syllable."""
     if isinstance(content, bytes):
         return len(content)
-    return sum(3 * len(text) for text in content.values() if isinstance(text, str))
+    if isinstance(content, str):
+        return 3 * len(content)
+    if isinstance(content, dict):
+        return sum(map(_size, content.values()))
+    return sum(map(_size, content)) if isinstance(content, list) else 1
 
 
 def _judge(context: Context, pace: Pace, pool: ProcessPoolExecutor, chunks: int) -> None:

@@ -4,32 +4,19 @@ tables, lists, headings, references, files and categories go."""
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
 from typing import Any
-
-from kobert_kit.errors import UsageError
 
 # Markup of lists, by which a whole line is one.
 _ITEMS = ("*", "#", ":", ";")
 _ITEM = "\ue000"  # stands for it until the line is whole
-_GONE = frozenset(
-    ("ref", "references", "table", "gallery", "imagemap", "timeline", "graph", "categorytree")
-    + ("math", "chem", "score", "hiero", "syntaxhighlight", "source", "code", "pre")
-    + ("inputbox", "section", "templatedata")
-)
+_GONE = {"ref", "references", "table", "gallery", "imagemap", "timeline", "graph", "math", "chem"}
+_GONE |= {"categorytree", "score", "hiero", "syntaxhighlight", "source", "code", "pre"}
+_GONE |= {"inputbox", "section", "templatedata"}
 _PLACES = re.compile(
     r"(?:파일|그림|이미지|분류|틀|위키백과|file|image|category|template|[a-z]{2,3}(?:-[a-z]+)*)\s*:",
     re.IGNORECASE,
 )
 _EMPTY_BRACKETS = re.compile(r"\s?\([\s,;:·/=]*\)")
-
-
-def require_parser() -> None:
-    """Raises UsageError where mwparserfromhell is not installed."""
-    if find_spec("mwparserfromhell") is None:
-        raise UsageError(
-            "a Wikipedia dump needs mwparserfromhell; pip install 'kobert-kit[corpus]' brings it"
-        )
 
 
 def prose(wikitext: str) -> str:

@@ -159,7 +159,7 @@ def test_twenty_kills_at_any_moment_end_in_the_same_bytes(
     command = [sys.executable, str(tmp_path / "program.py"), str(output), *map(str, sources)]
     started = time.monotonic()
     subprocess.run(command, check=True, capture_output=True)
-    whole = time.monotonic() - started
+    whole = min(time.monotonic() - started, 4.0)  # other work may have held it up
     while kills < 20:
         if (output / "kobert_kit.json").exists():
             subprocess.run(command, check=True, capture_output=True)
@@ -228,10 +228,12 @@ def test_the_job_goes_on_past_what_is_broken(tmp_path: Path) -> None:
     (folder / "loop").symlink_to(folder)
     (folder / "self.txt").symlink_to(folder / "self.txt")
     write_bytes(folder / "table.csv", b"a,b\n1,2\n")
+    write_bytes(folder / "more.zip", b"PK")
     ledger = run([folder], tmp_path / "out", presets={"": "none"})
     problems = {Path(file["file"]).name: file["problem"] for file in ledger.problems()}
-    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv"}
+    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv", "more.zip"}
     assert problems["broken.jsonl.gz"].startswith("truncated or damaged after line 1,")
+    assert problems["more.zip"] == "an archive, which is not read; unpack it first"
     assert "broken link" in problems["self.txt"] and "no column 'text'" in problems["table.csv"]
     assert 1_000 < ledger.total.kept[0] < 2_000
 

@@ -1,0 +1,46 @@
+"""From Namuwiki's markup to prose, by rule: text and the words of links stay; tables, lists,
+headings, footnotes, macros, categories and what is struck out go."""
+
+from __future__ import annotations
+
+import re
+
+_REDIRECT = re.compile(r"#(?:redirect|넘겨주기)\b", re.IGNORECASE)
+# Innermost first: a rule takes marks that hold no further ones, until none is left.
+_RULES = [
+    (re.compile(rule, re.DOTALL), by)
+    for rule, by in (
+        (r"\{\{\{#![^{}]*\}\}\}", ""),
+        (r"\{\{\{(?:(?:[+-][1-5]|#[\w,#]+)\s+)?([^{}]*)\}\}\}", r"\1"),
+        (r"\[\[(?:분류|파일|file):[^\[\]]*\]\]", ""),
+        (r"\[\[[^\[\]|]*\|([^\[\]]*)\]\]", r"\1"),
+        (r"\[\[(?::|#)?([^\[\]|]*)\]\]", r"\1"),
+        (r"\[\*[^\[\]]*\]", ""),
+        (r"\[br\]", "\n"),
+        (r"\[(?:목차|각주|tableofcontents|footnote|clearfix|date)\]", ""),
+        (r"\[[a-z가-힣]+\([^\[\]]*?\)\]", ""),
+    )
+]
+_STRUCK = re.compile(r"~~[^~\n]{1,500}~~|--[^-\n]{1,500}--")
+_STYLE = re.compile(r"'''|''|__|\^\^|,,")
+_NO_PROSE = re.compile(r"\s*(?:\|\||={1,6}#? .* #?={1,6}\s*$|##|\*|>|-{4,}|[1aAiI]\.(?:#\d+)? )")
+_ROUNDS = 10
+
+
+def namu_prose(markup: str) -> str:
+    """The running text of an article, a paragraph a line; empty for a redirect."""
+    if _REDIRECT.match(markup):
+        return ""
+    text = markup
+    for _ in range(_ROUNDS):
+        before = text
+        for pattern, by in _RULES:
+            text = pattern.sub(by, text)
+        if text == before:
+            break
+    lines = (
+        _STYLE.sub("", _STRUCK.sub("", line)).strip()
+        for line in text.split("\n")
+        if not _NO_PROSE.match(line)
+    )
+    return "\n".join(filter(None, lines))

@@ -1,0 +1,127 @@
+"""Documents in the JSON layouts of Korean corpora, read as a stream."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus_files import write_bytes
+from test_curate import lines, run
+from test_raw import read
+
+pytest.importorskip("ijson")
+
+from kobert_kit.corpus.cutting import read_raw
+from kobert_kit.corpus.namumark import namu_prose
+
+WRITTEN = {
+    "id": "WARW01",
+    "metadata": {"title": "말뭉치"},
+    "document": [
+        {
+            "id": "WARW01.1",
+            "metadata": {"title": "섬 이야기", "date": "2019"},
+            "paragraph": [{"id": "1", "form": "섬에 산다."}, {"id": "2", "form": "배가 온다."}],
+        },
+        {"id": "WARW01.2", "metadata": {}, "paragraph": [{"form": "둘째 글이다."}]},
+    ],
+}
+SPOKEN = {
+    "id": "SDRW01",
+    "document": [
+        {
+            "id": "SDRW01.1",
+            "utterance": [
+                {"id": "1", "form": "밥 먹었어?", "speaker_id": "1"},
+                {"id": "2", "form": "", "original_form": "어"},
+                {"id": "3", "form": "응 먹었어 ㅋㅋ", "speaker_id": "2"},
+            ],
+        }
+    ],
+}
+READING = {"data": [{"doc_id": 7, "doc_title": "강", "paragraphs": [{"context": "강이 흐른다."}]}]}
+PARTS = [[{"sentence": "하나."}, {"sentence": "둘."}], [{"sentence": "셋."}]]
+SUMMARY = {"documents": [{"id": "3", "text": PARTS}]}
+TALK = {"data": [{"header": {"title": "주문"}, "body": {"dialogue": [{"utterance": "커피요."}]}}]}
+PLAIN = [{"title": "바다", "text": "넓다."}, {"text": "깊다."}]
+FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (WRITTEN, [FIRST, ("WARW01.2", "", "둘째 글이다.")]),
+        (SPOKEN, [("SDRW01.1", "", "밥 먹었어?\n응 먹었어 ㅋㅋ")]),
+        (READING, [("7", "강", "강이 흐른다.")]),
+        (SUMMARY, [("3", "", "하나. 둘.\n셋.")]),
+        (TALK, [("", "주문", "커피요.")]),
+        (PLAIN, [("", "바다", "넓다."), ("", "", "깊다.")]),
+    ],
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_layouts(tmp_path: Path, content: Any, expected: list[Any], mark: bytes) -> None:
+    raw = mark + json.dumps(content, ensure_ascii=False).encode()
+    found, end = read(write_bytes(tmp_path / "a.json.gz", raw))
+    assert [(p.id, p.title, p.text) for _, p in found] == expected
+    assert [line for line, _ in found] == list(range(1, len(expected) + 1)) and not end.problem
+
+
+def test_documents_in_parts_fill_chunks(tmp_path: Path) -> None:
+    documents = [
+        {"id": str(n), "paragraph": [{"form": f"{n}번째 글이다. " * 20}]} for n in range(99)
+    ]
+    path = write_bytes(tmp_path / "a.json", json.dumps({"document": documents}).encode())
+    run([path], tmp_path / "out", presets={}, near_duplicates=False)
+    assert len(list((tmp_path / "out" / "documents").iterdir())) > 1
+    assert [line["id"] for line in lines(tmp_path / "out", "documents")] == list(
+        map(str, range(99))
+    )
+
+
+def test_namuwiki(tmp_path: Path) -> None:
+    markup = (
+        "[목차]\n== 개요 ==\n'''달빛마을'''은 [[바다]] 옆의 [[마을|작은 마을]]이다.[* [[지도]]]\n"
+        "{{{#red 붉은 {{{+1 등대}}}}}}가 있다. ~~농담이다~~\n||표||칸||\n * 목록\n> 인용\n"
+        "[include(틀:마을)][youtube(abc)]\n[[파일:달.png|width=100]]끝이다.[br]다음 줄.\n"
+        "[[분류:마을]]"
+    )
+    assert namu_prose(markup) == (
+        "달빛마을은 바다 옆의 작은 마을이다.\n붉은 등대가 있다.\n끝이다.\n다음 줄."
+    )
+    for broken in ("{{{" * 3_000, "[[" * 3_000, "[*" * 3_000, "~~" * 3_000, "'''" * 3_001):
+        namu_prose(broken + "글")
+    pages = [
+        {"namespace": "0", "title": "마을", "text": markup, "contributors": ["하나"]},
+        {"namespace": "0", "title": "동네", "text": "#redirect 마을"},
+        {"namespace": "1", "title": "틀", "text": "틀이다"},
+    ]
+    found, _ = read(write_bytes(tmp_path / "namu.json", json.dumps(pages).encode()))
+    assert [p.problem for _, p in found] == ["", "empty text", "empty text"]
+
+
+def test_bad_json_is_named(tmp_path: Path) -> None:
+    whole = '[{"text": "하나"}, {"text": "둘"}, {"text": "셋"}]'.encode()
+    found, end = read(write_bytes(tmp_path / "cut.json", whole[:-10]))
+    assert len(found) == 2 and end.problem.startswith("not JSON, or damaged after document 2")
+    _, end = read(write_bytes(tmp_path / "other.json", b'{"a": 1}'))
+    assert end.problem == "no documents in a layout of JSON that is known here"
+    _, end = read(write_bytes(tmp_path / "deep.json", b"[" * 1_000_000))
+    assert end.problem == "nested deeper than 100 levels after document 0"
+    found, _ = read(write_bytes(tmp_path / "no.json", b'[{"a": "b"}]'))
+    assert [p.problem for _, p in found] == ["no 'text'"]
+    cp949 = '[{"text": "하나"}]'.encode("cp949")
+    _, end = read(write_bytes(tmp_path / "cp949.json", cp949))
+    assert end.problem == "JSON in cp949; convert it to UTF-8"
+
+
+def test_a_large_file_is_never_whole_in_memory(tmp_path: Path) -> None:
+    row = {"namespace": "0", "title": "가", "text": "긴 글이다. " * 1_000}
+    path = write_bytes(tmp_path / "namu.json", json.dumps([row] * 1_500).encode())
+    tracemalloc.start()
+    count = sum(1 for _ in read_raw(0, path, "text", lambda consumed: None))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 1_501 and peak < path.stat().st_size / 10
