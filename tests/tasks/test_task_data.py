@@ -10,6 +10,7 @@ import datasets
 import pytest
 from klue_sample import nli_records, sts_records, write_split, ynat_records
 
+from kobert_kit.cli.klue import TASK_NAMES
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.baseline import majority
 from kobert_kit.tasks.catalogue import TASKS, get_task
@@ -169,3 +170,7 @@ def test_majority_class(data_dir):
     scores = majority(STS, data_dir)
     assert scores["klue_sts_pearsonr"] != scores["klue_sts_pearsonr"]  # NaN
     assert scores["klue_sts_f1"] == 0.0  # the mean is 2.5
+
+
+def test_the_command_offers_every_task():
+    assert set(TASK_NAMES) == set(TASKS)
