@@ -125,6 +125,9 @@ def _context(
     refuse: Callable[[Path, str], None],
 ) -> Context:
     names = name_sources(list(sources))
+    for source in sources:
+        if source.resolve() in [output.resolve(), *output.resolve().parents]:
+            raise UsageError(f"--output {output}: lies in the source {source}; name one beside it")
     if unknown := settings.presets.keys() - {"", *names}:
         raise UsageError(
             f"--preset {min(unknown)}=...: no such source; the sources are {', '.join(names)}"

@@ -62,9 +62,13 @@ def _cut_jsonl(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
 
 
 def _cut_text(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
-    """Paragraphs of a line each; a line of white space ends the document, or sheer length."""
+    """Paragraphs of a line each; a line of white space ends the document, or sheer length.
+
+    So does damage, before which every whole line counts.
+    """
     start, paragraphs, size = 0, list[bytes](), 0
-    for number, line in cut_lines(blocks, LONGEST_RECORD):
+    lines = _Lines(blocks)
+    for number, line in lines:
         ends = line is None or _is_blank(line, blocks.lines_in)
         if line is not None and not ends:
             start = start if paragraphs else number
@@ -77,6 +81,22 @@ def _cut_text(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
             yield Raw(file, number, problem=TOO_LONG)
     if paragraphs:
         yield Raw(file, start, b"\n".join(paragraphs), blocks.lines_in)
+    if lines.damage:
+        raise lines.damage
+
+
+class _Lines:
+    """Lines that end where the file is damaged; ``damage`` says so then."""
+
+    def __init__(self, blocks: Transcoded) -> None:
+        self._blocks = blocks
+        self.damage: Damaged | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
+        try:
+            yield from cut_lines(self._blocks, LONGEST_RECORD)
+        except Damaged as error:
+            self.damage = error
 
 
 def _is_blank(line: bytes, encoding: str) -> bool:
@@ -93,7 +113,10 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
         rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
         rows = csv.reader(lines, delimiter=delimiter)
-    header = next(rows, [])
+    try:
+        header = next(rows, [])
+    except csv.Error as error:
+        raise DataError(f"no table: its first line is not a row ({error})") from None
     if text_field not in header:
         raise DataError(
             f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"

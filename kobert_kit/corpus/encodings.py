@@ -6,7 +6,10 @@ import codecs
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from kobert_kit.corpus.compression import Damaged
+
 SAMPLE_BYTES = 1 << 18
+MARK_BYTES = 1 << 10  # in which a mark, or the zero bytes of UTF-16, are looked for
 UTF8, CP949 = "utf-8", "cp949"
 _MARKS = (
     (codecs.BOM_UTF8, UTF8),
@@ -25,7 +28,8 @@ class Transcoded:
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.encoding = "ascii"
-        self._blocks = iter(blocks)
+        self._damage: Damaged | None = None
+        self._blocks = self._until_damaged(blocks)
 
     @property
     def lines_in(self) -> str:
@@ -34,6 +38,8 @@ class Transcoded:
 
     def __iter__(self) -> Iterator[bytes]:
         first = next(self._blocks, b"")
+        while len(first) < MARK_BYTES and (more := next(self._blocks, b"")):
+            first += more
         marked = next(((mark, name) for mark, name in _MARKS if first.startswith(mark)), None)
         if marked:
             first, self.encoding = first[len(marked[0]) :], marked[1]
@@ -44,6 +50,18 @@ class Transcoded:
             yield from _to_utf8(blocks, self.encoding)
         else:
             yield from self._watch(blocks)
+        if self._damage:
+            raise self._damage
+
+    def _until_damaged(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The blocks that are not empty, as decompressors' first ones are; damage waits its turn.
+
+        What was read before it would be lost where blocks are gathered.
+        """
+        try:
+            yield from filter(None, blocks)
+        except Damaged as error:
+            self._damage = error
 
     def _watch(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Pass ASCII on until the first other block, and decide by the text from there on."""

@@ -62,11 +62,10 @@ def find_files(
     """
     found: dict[Path, Path] = {}
     for path in paths:
+        _require_reachable(path)
         if path.is_dir():
             for file in sorted(_search(path, formats, refuse), key=lambda file: file.parts):
                 found.setdefault(file.resolve(), file)
-        elif not path.exists():
-            raise UsageError(f"{path}: no such file or folder")
         elif not format_of(path, formats):
             raise UsageError(f"{path}: unknown kind of file; a corpus is made of {_known(formats)}")
         else:
@@ -75,6 +74,15 @@ def find_files(
         where = ", ".join(map(str, paths)) or "CORPUS"
         raise UsageError(f"{where}: no corpus files found; a corpus is made of {_known(formats)}")
     return list(found.values())
+
+
+def _require_reachable(path: Path) -> None:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{path}: no such file or folder") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _search(folder: Path, formats: Sequence[str], refuse: Refuse) -> Iterator[Path]:
@@ -103,10 +111,13 @@ def _search(folder: Path, formats: Sequence[str], refuse: Refuse) -> Iterator[Pa
             file = here / name
             if name.startswith(".") or not format_of(file, formats):
                 continue
-            if file.is_file():
-                yield file
-            else:
-                refuse(file, "not a file (a broken link?); mend or remove it")
+            try:
+                if file.is_file():
+                    yield file
+                else:
+                    refuse(file, "not a file (a broken link?); mend or remove it")
+            except PermissionError as error:
+                refuse(file, f"cannot be read ({error.strerror})")
 
 
 def is_clean_corpus(folder: Path, names: Sequence[str]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from typing import Any
 
-from kobert_kit.corpus.encodings import Transcoded
+from kobert_kit.corpus.encodings import CP949, Transcoded
 from kobert_kit.corpus.raw import Raw
 from kobert_kit.errors import DataError
 
@@ -19,14 +20,18 @@ class _Stream:
 
     def __init__(self, blocks: Transcoded) -> None:
         self._blocks, self._transcoded = iter(blocks), blocks
+        self._decoder = codecs.getincrementaldecoder(CP949)(errors="replace")
 
     def read(self, size: int) -> bytes:
         if size == 0:
             return b""
         block = next((block for block in self._blocks if block), b"")
-        if self._transcoded.lines_in != "utf-8":
-            raise DataError(f"JSON in {self._transcoded.encoding}; convert it to UTF-8")
-        return block
+        if self._transcoded.lines_in != CP949:
+            return block
+        # Half a character at the end of a block waits for the rest of it.
+        while not (text := self._decoder.decode(block, final=not block)) and block:
+            block = next(self._blocks, b"")
+        return text.encode()
 
 
 def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
@@ -37,7 +42,7 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     root = key = ""
     builder: Any = None
     try:
-        for event, value in ijson.basic_parse(_Stream(blocks), use_float=True):
+        for event, value in ijson.basic_parse(_Stream(blocks)):
             opens, closes = event.startswith("start_"), event.startswith("end_")
             depth -= closes
             if builder is None and event == "start_map" and _is_document(depth, root, key):

@@ -77,6 +77,7 @@ def _plain(path: Path) -> Iterator[IO[bytes]]:
 
 def _value(scalar: Any) -> object:
     try:
-        return scalar.as_py()
+        value = scalar.as_py()
+        return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:
         return scalar.as_buffer().to_pybytes()

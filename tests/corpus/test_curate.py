@@ -247,3 +247,13 @@ def test_a_corpus_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
         run([tmp_path / "empty.txt"], tmp_path / "out2")
     with pytest.raises(UsageError, match=r"gone: no such file"):
         run([tmp_path / "gone"], tmp_path / "out3")
+
+
+def test_an_output_in_a_source_is_refused(tmp_path: Path) -> None:
+    """It would be a source itself the next time."""
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("글이다.")
+    for output in (tmp_path / "texts", tmp_path / "texts" / "clean"):
+        with pytest.raises(UsageError, match="lies in the source"):
+            run([tmp_path / "texts"], output)
+    assert [path.name for path in (tmp_path / "texts").iterdir()] == ["a.txt"]

@@ -112,9 +112,16 @@ def test_bad_json_is_named(tmp_path: Path) -> None:
     assert end.problem == "nested deeper than 100 levels after document 0"
     found, _ = read(write_bytes(tmp_path / "no.json", b'[{"a": "b"}]'))
     assert [p.problem for _, p in found] == ["no 'text'"]
-    cp949 = '[{"text": "하나"}]'.encode("cp949")
-    _, end = read(write_bytes(tmp_path / "cp949.json", cp949))
-    assert end.problem == "JSON in cp949; convert it to UTF-8"
+
+
+def test_json_in_cp949_and_with_large_numbers(tmp_path: Path) -> None:
+    texts = [f"{n}번째 글이다. " * (n % 7 + 1) for n in range(4_000)]  # over several blocks
+    for encoding in ("utf-8", "cp949", "utf-16"):
+        rows = [{"id": 10**30 + n, "score": 1e300, "text": text} for n, text in enumerate(texts)]
+        raw = json.dumps(rows, ensure_ascii=False).encode(encoding)
+        found, end = read(write_bytes(tmp_path / "a.json", raw))
+        assert [p.text for _, p in found] == texts and not end.problem
+        assert found[1][1].id == str(10**30 + 1)
 
 
 def test_a_large_file_is_never_whole_in_memory(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.parsing import Parsed, parse
 from kobert_kit.corpus.raw import FileEnd, Raw
 
+SYLLABLES = [chr(code) for code in range(0xAC00, 0xD7A4)]
 TEXTS = ["봄비가 온다.\n우산을 챙겼다.", "뷁! 똠방각하, 펲시콜라 ㅋㅋ", "café 漢字 ½"]
 
 
@@ -128,6 +130,57 @@ def test_nested_json_and_truncated_archives(tmp_path: Path) -> None:
         found, end = read(path)
         assert found and not any(parsed.problem for _, parsed in found)
         assert end.problem.startswith(f"truncated or damaged after line {len(found):,}")
+
+
+@pytest.mark.parametrize(
+    "compression, characters",
+    [(".gz", 1_000), (".gz", 300_000), (".xz", 300_000), (".zst", 300_000)],
+)
+def test_what_lies_before_the_damage_is_kept_in_any_script(
+    tmp_path: Path, compression: str, characters: int
+) -> None:
+    syllables = random.Random(1).choices(SYLLABLES, k=characters)
+    texts = ["".join(syllables[at : at + 40]) for at in range(0, characters, 40)]
+    for name, content in (
+        ("a.jsonl", jsonl(*({"text": text} for text in texts))),
+        ("a.txt", "\n\n".join(texts).encode()),
+        ("whole.txt", "\n".join(texts).encode()),  # one document
+    ):
+        path = write_bytes(tmp_path / f"{name}{compression}", content)
+        path.write_bytes(path.read_bytes()[:-20])
+        found, end = read(path)
+        assert "truncated or damaged" in end.problem and end.encoding == "utf-8"
+        kept = [line for _, parsed in found for line in parsed.text.split("\n")]
+        assert kept == texts[: len(kept)] and not any(parsed.problem for _, parsed in found)
+        # zstandard holds a block of 128 KB back, in which a text takes 120 bytes.
+        assert len(kept) >= len(texts) - ((1 << 17) // 120 + 1 if compression == ".zst" else 99)
+        assert kept
+
+
+@pytest.mark.parametrize("compression", [".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_marks_are_seen_where_much_is_decompressed_at_once(
+    tmp_path: Path, compression: str, encoding: str
+) -> None:
+    syllables = random.Random(2).choices(SYLLABLES, k=90_000)
+    texts = ["".join(syllables[at : at + 3_000]) for at in range(0, 90_000, 3_000)]
+    path = write_bytes(tmp_path / f"a.txt{compression}", "\n\n".join(texts).encode(encoding))
+    assert [parsed.text for _, parsed in read(path)[0]] == texts
+    path = write_bytes(
+        tmp_path / f"a.csv{compression}", "\n".join(["text", *texts]).encode(encoding)
+    )
+    assert [parsed.text for _, parsed in read(path)[0]] == texts
+
+
+def test_what_is_no_table_is_named(tmp_path: Path) -> None:
+    for content in (b"id,text\r1,\xea\xb0\x80\r2,b\r", bytes(range(256)) * 100):
+        found, end = read(write_bytes(tmp_path / "a.csv", content))
+        assert not found and end.problem.startswith(("no table", "no column"))
+
+
+def test_bytes_in_a_table_of_columns_are_text_where_they_can_be(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "a.parquet", parquet({"text": ["안녕".encode(), b"\xff"]}))
+    assert [p.text or p.problem for _, p in read(path)[0]] == ["안녕", "not UTF-8"]
 
 
 def test_a_file_that_changes_or_goes_while_it_is_read_is_named(tmp_path: Path) -> None:
