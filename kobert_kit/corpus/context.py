@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ def name_sources(sources: list[Path]) -> list[str]:
     names: list[str] = []
     for path in sources:
         stem = path.resolve().name
-        name = base = stem if path.is_dir() else stem.split(".")[0] or stem
+        name = base = stem if os.path.isdir(path) else stem.split(".")[0] or stem
         number = 2
         while name in names:
             name, number = f"{base}-{number}", number + 1
