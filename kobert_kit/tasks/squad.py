@@ -30,8 +30,13 @@ class Question:
     impossible: bool | None
 
 
-def question_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+Record = dict[str, Any] | str
+
+
+def question_records(path: Path) -> Iterator[tuple[str, Record]]:
     """Each question of a file, with the context that it is asked on beside its own fields.
+
+    In place of an article or a paragraph without questions, what is wrong with it.
 
     Raises:
         DataError: the file has not this layout; says where.
@@ -44,28 +49,34 @@ def question_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise DataError(f"{path}: no list 'data' of articles{kind}")
     number = 0
     for place, article in enumerate(articles, start=1):
-        for paragraph in _list(article, "paragraphs", f"{path}: article {place}"):
-            for question in _list(paragraph, "qas", f"{path}: article {place}: a paragraph"):
+        where = f"{path}: article {place}"
+        paragraphs = _list(article, "paragraphs")
+        if paragraphs is None:
+            yield where, "no list 'paragraphs' of objects"
+        for paragraph in paragraphs or []:
+            questions = _list(paragraph, "qas")
+            if questions is None:
+                yield f"{where}: a paragraph", "no list 'qas' of objects"
+            for question in questions or []:
                 number += 1
-                yield (
-                    f"{path}: question {number}",
-                    {"context": paragraph.get("context"), **question},
-                )
+                record = {"context": paragraph.get("context"), **question}
+                yield f"{path}: question {number}", record
 
 
-def _list(value: Any, name: str, where: str) -> list[dict[str, Any]]:
+def _list(value: Any, name: str) -> list[dict[str, Any]] | None:
     found = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise DataError(f"{where}: no list '{name}' of objects")
-    return found
+    is_whole = isinstance(found, list) and all(isinstance(each, dict) for each in found)
+    return found if is_whole else None
 
 
-def parse_question(record: dict[str, Any], where: str) -> Question:
+def parse_question(record: Record, where: str) -> Question:
     """The question in a record of `question_records`.
 
     Raises:
         DataError: a field is missing or empty, or an answer is not where it says.
     """
+    if isinstance(record, str):
+        raise DataError(f"{where}: {record}")
     guid = record.get("guid", record.get("id"))
     if not isinstance(guid, str) or not guid:
         raise DataError(f"{where}: neither 'guid' nor 'id'")

@@ -136,6 +136,14 @@ BAD = {
     ),
     "a guid twice": (lambda a: qa_of(a).update(guid="mrc-0"), "the guid mrc-0 stands at record 1"),
     "no guid": (lambda a: qa_of(a).pop("guid"), "question 2: neither 'guid' nor 'id'"),
+    "an article that is none": (
+        lambda a: a.__setitem__(1, "글"),
+        "article 2: no list 'paragraphs' of objects",
+    ),
+    "a paragraph without questions": (
+        lambda a: a[1]["paragraphs"][0].update(qas=["질문"]),
+        "article 2: a paragraph: no list 'qas' of objects",
+    ),
 }
 
 
