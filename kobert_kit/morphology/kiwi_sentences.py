@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kobert_kit.morphology.kiwi import analyser
-
-_LONGEST = (
-    4000  # characters that Kiwi is fed at a time: its time on long runs grows with the square
-)
+from kobert_kit.morphology.splitter import MAX_CHARS
 
 
 def kiwi_sentence_starts(text: str) -> list[int]:
@@ -25,9 +22,9 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
     offset = 0
     for line in text.split("\n"):
         start = 0
-        while len(line) - start > _LONGEST:
-            end = line.rfind(" ", start + _LONGEST // 2, start + _LONGEST)
-            end = end if end > 0 else start + _LONGEST
+        while len(line) - start > MAX_CHARS:
+            end = line.rfind(" ", start + MAX_CHARS // 2, start + MAX_CHARS)
+            end = end if end > 0 else start + MAX_CHARS
             yield offset + start, line[start:end]
             start = end
         if start < len(line):

@@ -62,7 +62,7 @@ def pretrain(
 
     Raises:
         UsageError: ``output`` holds something else, or a run with other settings; ``tokenizer``
-            and ``settings.init_from`` are both named, or neither.
+            and ``settings.init_from`` are both named, or neither; one process is to split a model.
         DataError: the corpus is empty, the tokenizer was made with another Kiwi, or what
             ``settings.init_from`` names is no BERT.
     """
@@ -77,6 +77,8 @@ def pretrain(
         seed=settings.seed,
     )
     ranks = join_ranks()
+    if machine.sharded and ranks.num_processes == 1:
+        raise UsageError("--fsdp: splits a model over processes; start several with torchrun")
     _check_batches(settings, ranks.num_processes)
     if not ranks.is_main_process:
         say = _silent

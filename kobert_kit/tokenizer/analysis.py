@@ -21,7 +21,7 @@ from kobert_kit.tokenizer.relatives import Relatives
 CHUNK_EOJEOLS = 2_000  # what a worker analyses at a time, a tenth of a second
 CHUNKS_AHEAD = 64  # submitted before they are needed, so that no worker waits
 
-# Of more distinct eojeols than ENOUGH, those that occur up to RARE times, nine of ten in 75 MB,
+# Of more distinct eojeols than ENOUGH, those that occur up to RARE times, 87 % in 75 MB,
 # are cut as their relatives are.
 ENOUGH_EOJEOLS = 200_000
 RARE = 3

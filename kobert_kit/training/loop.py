@@ -111,7 +111,7 @@ class _Run:
         self.folder, self.checkpoints = folder, folder / "checkpoints"
         join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
-        require_own_placement(self.accelerator, settings.sharded)
+        require_own_placement(self.accelerator)
         self.device = self.accelerator.device
         use_fast_products(model)
         optimizer = torch.optim.AdamW(

@@ -30,12 +30,11 @@ def join_ranks() -> PartialState:
     return PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
 
 
-def require_own_placement(accelerator: Accelerator, sharded: bool) -> None:
+def require_own_placement(accelerator: Accelerator) -> None:
     """Check that how the model lies in the processes is left to `kobert_kit.training.placement`.
 
     Raises:
-        UsageError: accelerate is configured to split it (FSDP, DeepSpeed), or one process has
-            nobody to share it with.
+        UsageError: accelerate is configured to split it (FSDP, DeepSpeed).
     """
     kind = accelerator.distributed_type
     if kind in (DistributedType.FSDP, DistributedType.DEEPSPEED):
@@ -43,8 +42,6 @@ def require_own_placement(accelerator: Accelerator, sharded: bool) -> None:
             f"accelerate is configured for {kind.value}; start the run with torchrun instead, and "
             "with --fsdp to split the model over its processes"
         )
-    if sharded and accelerator.num_processes == 1:
-        raise UsageError("--fsdp: splits a model over processes; start several with torchrun")
 
 
 @contextlib.contextmanager

@@ -232,6 +232,7 @@ def test_special_tokens_in_the_corpus_are_text(tokenizer: Path, tmp_path: Path):
         (["--steps", "5", "--minutes", "1"], "--steps or --minutes"),
         (["--length", "4"], "--length 4"),
         (["--mask-ratio", "1.5"], "--mask-ratio"),
+        (["--steps", "5", "--fsdp"], "start several with torchrun"),
     ],
 )
 def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path):
