@@ -20,13 +20,14 @@ def as_known(eojeols: Iterable[tuple[str, tuple[int, ...]]]) -> str:
     return "".join(lines)
 
 
-def known_cuts(known: str, eojeol: str) -> tuple[int, ...] | None:
-    """The sorted inner cuts that ``known`` gives ``eojeol``; None where it has none."""
-    morphemes = _parse(known).get(eojeol)
-    return None if morphemes is None else tuple(accumulate(map(len, morphemes.split(" ")[:-1])))
-
-
 @lru_cache(maxsize=2)
-def _parse(known: str) -> Mapping[str, str]:
+def read_known(known: str) -> Mapping[str, str]:
+    """The eojeols of such a text, each with its line."""
     # Not splitlines, which also splits at control characters.
     return {line.replace(" ", ""): line for line in known.split("\n") if line}
+
+
+def known_cuts(known: Mapping[str, str], eojeol: str) -> tuple[int, ...] | None:
+    """The sorted inner cuts that ``known`` gives ``eojeol``; None where it has none."""
+    morphemes = known.get(eojeol)
+    return None if morphemes is None else tuple(accumulate(map(len, morphemes.split(" ")[:-1])))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kobert_kit.morphology.kiwi import KiwiSettings, analyser
-from kobert_kit.morphology.known import known_cuts
+from kobert_kit.morphology.known import known_cuts, read_known
 from kobert_kit.normalize import normalize, normalize_text
 
 # Kiwi takes quadratic time on a run of one class of characters, and a run without a space that is
@@ -69,6 +70,13 @@ class Splitter:
     def __init__(self, settings: KiwiSettings | None = None) -> None:
         self.settings = settings or KiwiSettings()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings}
+
+    @cached_property
+    def _known(self) -> Mapping[str, str]:
+        return read_known(self.settings.known_eojeols)
+
     def split(self, text: str) -> list[Piece]:
         """Pieces of ``text`` in order, analysed in context; offsets are code points of ``text``.
 
@@ -111,7 +119,7 @@ class Splitter:
         """
         if len(eojeol) == 1:
             return ()
-        known = known_cuts(self.settings.known_eojeols, eojeol)
+        known = known_cuts(self._known, eojeol)
         if known is not None:
             return known
         cuts = self._cuts(_analyse(eojeol, self.settings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from tokenizers import Token, Tokenizer
@@ -68,11 +68,13 @@ class EojeolTokens:
         )
         self._known_run = known_run(self._joined)
         self._split = Splitter(settings).split_eojeol
-        self._piece = lru_cache(MAX_PIECES)(self._match_piece)
-        # Token objects are few and shared. Each has a character, and an eojeol is kept with the
-        # string of its tokens': the garbage collector would visit lists, tuples and arrays.
+        self._entries = lru_cache(MAX_PIECES)(self._match_piece)
+        # Token objects are few and shared. Each has a character, and an eojeol, or a piece that
+        # begins at some byte, is kept with the string of its tokens': the garbage collector would
+        # visit lists, tuples and arrays.
         self._shared: dict[str, Token] = {}
         self._characters: dict[_Place, str] = {}
+        self._spelled: dict[str, str] = {}
         self._met: dict[str, str] = {}
 
     def pre_tokenize(self, text: Any) -> None:
@@ -101,8 +103,17 @@ class EojeolTokens:
 
     def _meet(self, eojeol: str) -> str:
         if len(self._met) >= MAX_MET or len(self._shared) >= MAX_SHARED:
-            self._met, self._characters, self._shared = {}, {}, {}
-        met = self._met[eojeol] = "".join(map(self._character, self._places(eojeol)))
+            self._met, self._spelled, self._characters, self._shared = {}, {}, {}, {}
+        met, start = "", 0
+        for piece, continues in self._pieces(eojeol):
+            key = piece + chr(2 * start + continues)
+            characters = self._spelled.get(key)
+            if characters is None:
+                places = _places(self._entries(piece, continues), start)
+                characters = self._spelled[key] = "".join(map(self._character, places))
+            met += characters
+            start += len(piece.encode())
+        self._met[eojeol] = met
         return met
 
     def _character(self, place: _Place) -> str:
@@ -113,30 +124,36 @@ class EojeolTokens:
         return character
 
     def _places(self, eojeol: str) -> Iterator[_Place]:
-        start = 0
-        for entry, number, size in self._entries(eojeol):
-            yield entry, number, start, start + size
-            start += size
+        entries = (self._entries(piece, continues) for piece, continues in self._pieces(eojeol))
+        return _places(chain.from_iterable(entries), 0)
 
-    def _entries(self, eojeol: str) -> list[_Entry]:
+    def _pieces(self, eojeol: str) -> list[tuple[str, bool]]:
+        """The surface morphemes and isolated characters, each with whether it is looked up with ##.
+
+        What follows an isolated character begins anew.
+        """
         cuts = self._split(eojeol)
-        entries: list[_Entry] = []
-        reach = 0
-        for start, end in self._runs(eojeol):
-            entries += map(self._isolated, eojeol[reach:start])
-            edges = [start, *(cut for cut in cuts if start < cut < end), end]
-            for left, right in pairwise(edges):
-                entries += self._piece(eojeol[left:right], left > start)
-            reach = end
-        entries += map(self._isolated, eojeol[reach:])
-        return entries
-
-    def _runs(self, eojeol: str) -> Iterable[tuple[int, int]]:
+        pieces: list[tuple[str, bool]] = []
         if self._joined.issuperset(eojeol):  # nearly always, and much faster
-            return ((0, len(eojeol)),)
-        return (run.span() for run in self._known_run.finditer(eojeol))
+            left = 0
+            for right in (*cuts, len(eojeol)):
+                pieces.append((eojeol[left:right], left > 0))
+                left = right
+            return pieces
+        reach = 0
+        for start, end in (run.span() for run in self._known_run.finditer(eojeol)):
+            pieces += ((char, False) for char in eojeol[reach:start])
+            edges = [start, *(cut for cut in cuts if start < cut < end), end]
+            pieces += ((eojeol[left:right], left > start) for left, right in pairwise(edges))
+            reach = end
+        pieces += ((char, False) for char in eojeol[reach:])
+        return pieces
 
     def _match_piece(self, piece: str, continues: bool) -> tuple[_Entry, ...]:
+        if len(piece) == 1 and piece not in self._joined:
+            number = self._vocabulary.get(piece)
+            found = self._unknown if number is None else (piece, number)
+            return ((*found, len(piece.encode())),)
         entries = []
         start = 0
         for end, entry in self._match.entries(piece, continues):
@@ -144,10 +161,11 @@ class EojeolTokens:
             start = end
         return tuple(entries)
 
-    def _isolated(self, char: str) -> _Entry:
-        number = self._vocabulary.get(char)
-        size = len(char.encode())
-        return (*self._unknown, size) if number is None else (char, number, size)
+
+def _places(entries: Iterable[_Entry], start: int) -> Iterator[_Place]:
+    for entry, number, size in entries:
+        yield entry, number, start, start + size
+        start += size
 
 
 def _token(place: _Place) -> Token:
