@@ -15,6 +15,7 @@ from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_mo
 from kobert_kit.pretrain.presets import Preset
 from kobert_kit.pretrain.products import product_rate
 from kobert_kit.pretrain.synthetic import FIRST_PIECE, PAD, SyntheticText
+from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.loop import parameter_groups
 from kobert_kit.training.settings import TrainSettings
@@ -172,6 +173,8 @@ class _Trainer:
         self.text = SyntheticText(settings.vocab_size, preset.length, preset.batch_size)
         bert = new_model(preset, settings.vocab_size, PAD, self.text.frequencies(), seed=0)
         self.model = MaskedLanguageModel(bert).to(device).train()
+        if device.type == "cpu":
+            keep_freed_memory()
         use_fast_products(self.model)
         self.run = torch.compile(self.model) if settings.compile else self.model
         self.recipe = TrainSettings(preset.learning_rate, steps=1)

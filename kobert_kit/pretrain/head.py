@@ -18,8 +18,9 @@ from torch.nn import functional as F
 
 from kobert_kit.training.linear import product
 
-CHUNK = 128  # rows; times 32,000 entries that is 16 MB of logits
-COLUMNS = 4096  # of the decoder's gradient at a time
+CHUNK = 320  # rows; times 32,000 entries that is 41 MB of logits
+SOFTMAX_ROWS = 64  # at a time, so that they stay in the cache
+COLUMNS = 4096  # of the decoder's gradient at a time, likewise
 ROWS = 32
 IGNORED = -100  # a label of no loss, as PyTorch has it
 
@@ -64,7 +65,7 @@ def scores(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """`summed_loss` without gradients, and for how many rows the label has the highest logit."""
     loss, correct = hidden.new_zeros((), dtype=torch.float64), labels.new_zeros(())
-    for part in _chunks(len(labels)):
+    for part in _chunks(len(labels), CHUNK):
         logits = F.linear(hidden[part], weight, bias).float()
         loss += F.cross_entropy(logits, labels[part], reduction="sum")
         correct += (logits.argmax(-1) == labels[part]).sum()
@@ -85,15 +86,16 @@ class _SummedLoss(torch.autograd.Function):
         exact = torch.promote_types(dtype, torch.float32)
         loss = torch.zeros((), dtype=exact)
         of_hidden, of_bias = torch.empty_like(hidden), torch.zeros_like(bias)
-        of_weight = weight.new_zeros(weight.shape[::-1])
-        for part in _chunks(len(labels)):
+        of_weight = torch.empty_like(weight) if len(labels) else torch.zeros_like(weight)
+        for part in _chunks(len(labels), CHUNK):
             logits = product(rows[part], matrix, offset).to(exact)
-            loss += _loss_made_gradient(logits, labels[part])
+            for some in _chunks(len(logits), SOFTMAX_ROWS):
+                loss += _loss_made_gradient(logits[some], labels[part][some])
             of_bias += logits.sum(0)
             gradient = logits.to(dtype)
             of_hidden[part] = product(gradient, matrix.t())
-            _add_product(of_weight, rows[part], gradient)
-        ctx.gradients = of_hidden, of_weight.t().contiguous(), of_bias
+            _take_product(of_weight, gradient, rows[part], adding=part.start > 0)
+        ctx.gradients = of_hidden, of_weight, of_bias
         return loss
 
     @staticmethod
@@ -118,14 +120,21 @@ def _loss_made_gradient(logits: torch.Tensor, labels: torch.Tensor) -> torch.Ten
     return ((totals.log() - of_labels) * kept).sum()
 
 
-def _add_product(total: torch.Tensor, rows: torch.Tensor, gradient: torch.Tensor) -> None:
-    """Add ``rows`` (chunk, width) transposed times ``gradient`` (chunk, vocabulary)."""
-    for start in range(0, total.shape[1], COLUMNS):  # a sum as large as the weights is slow
-        part = slice(start, start + COLUMNS)
-        total[:, part] += product(rows.t(), gradient[:, part].contiguous().t())
+def _take_product(
+    total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor, adding: bool
+) -> None:
+    """``gradient`` (chunk, vocabulary) transposed times ``rows`` (chunk, width) into ``total``.
+
+    Memory is slow: zeros to add the first product to, or a ``total`` of the other layout to copy in
+    the end, would take as long as a chunk's product.
+    """
+    write = torch.Tensor.add_ if adding else torch.Tensor.copy_
+    for part in _chunks(len(total), COLUMNS):
+        made = product(rows.t(), gradient[:, part].contiguous().t())
+        write(total[part], made.t())
 
 
-def _chunks(rows: int) -> Iterator[slice]:
+def _chunks(count: int, size: int) -> Iterator[slice]:
     """Parts of one size but for the last: memory that is free again then fits the next."""
-    for start in range(0, rows, CHUNK):
-        yield slice(start, min(start + CHUNK, rows))
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))

@@ -24,6 +24,7 @@ from torch import nn
 
 from kobert_kit.console import progress
 from kobert_kit.errors import Stopped, TrainingError
+from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.linear import use_fast_products
@@ -113,6 +114,8 @@ class _Run:
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
         require_own_placement(self.accelerator)
         self.device = self.accelerator.device
+        if self.device.type == "cpu":
+            keep_freed_memory()
         use_fast_products(model)
         optimizer = torch.optim.AdamW(
             parameter_groups(model, settings.weight_decay),
