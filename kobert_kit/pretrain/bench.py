@@ -13,7 +13,7 @@ from kobert_kit.pretrain.flops import Product, step_flops, weight_products
 from kobert_kit.pretrain.gauges import now, peak_memory, reset_peak_memory
 from kobert_kit.pretrain.model import MAX_POSITIONS, MaskedLanguageModel, new_model
 from kobert_kit.pretrain.presets import Preset
-from kobert_kit.pretrain.products import product_rate
+from kobert_kit.pretrain.products import fast_rate, pytorch_rate
 from kobert_kit.pretrain.synthetic import FIRST_PIECE, PAD, SyntheticText
 from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.linear import use_fast_products
@@ -58,8 +58,9 @@ class BenchSettings:
 class Measurement:
     """What `bench` found: medians over its blocks, for ``parts`` over its steps.
 
-    Speeds are in FLOP/s: ``achieved`` by training, by ``products`` of the model's shapes alone,
-    by the ``square`` product. ``peak_share`` is what training achieves of the faster of these.
+    Speeds are in FLOP/s: ``achieved`` by training, by ``products`` of the model's shapes alone, by
+    the ``square`` product as training makes it, by ``pytorch``'s own of that size. ``peak_share``
+    is what training achieves of the fastest of these.
     ``parts`` are seconds a step. ``peak_memory`` is in bytes, as `gauges.peak_memory` reads it.
     """
 
@@ -72,6 +73,7 @@ class Measurement:
     achieved: float
     products: float
     square: float
+    pytorch: float
     square_size: int
     peak_share: float
     peak_memory: int
@@ -82,7 +84,7 @@ def bench(settings: BenchSettings) -> Measurement:
     """Train on made-up text in blocks, with matrix products by themselves between the blocks.
 
     So all meet the same machine, whatever else that has to do. A block has one step at least;
-    the products take about half as long as the training.
+    the products take about three quarters as long as the training.
 
     Raises:
         UsageError: compilation is asked for and does not work here.
@@ -103,11 +105,13 @@ def bench(settings: BenchSettings) -> Measurement:
         memory = memory or peak_memory(device)  # before the matrices below are there
         masked = max(1, round(median(step.masked for step in steps)))
         shapes = weight_products(settings.preset, settings.vocab_size, settings.positions, masked)
-        rates = [
-            product_rate(products, device, dtype, share / 4)
-            for products in (shapes, [Product(size, size, size)])
-        ]
-        blocks.append(_Block(steps, rates[0], rates[1]))
+        square = [Product(size, size, size)]
+        rates = (
+            fast_rate(shapes, device, dtype, share / 4),
+            fast_rate(square, device, dtype, share / 4),
+            pytorch_rate(square, device, dtype, share / 4),
+        )
+        blocks.append(_Block(steps, *rates))
     every_step = [step for block in blocks for step in block.steps]
     achieved = [block.achieved(settings) for block in blocks]
     return Measurement(
@@ -122,9 +126,10 @@ def bench(settings: BenchSettings) -> Measurement:
         achieved=median(achieved),
         products=median(block.products for block in blocks),
         square=median(block.square for block in blocks),
+        pytorch=median(block.pytorch for block in blocks),
         square_size=size,
         peak_share=median(
-            rate / max(block.products, block.square)
+            rate / max(block.products, block.square, block.pytorch)
             for rate, block in zip(achieved, blocks, strict=True)
         ),
         peak_memory=memory,
@@ -150,6 +155,7 @@ class _Block:
     steps: list[_Step]
     products: float
     square: float
+    pytorch: float
 
     @property
     def seconds(self) -> float:

@@ -13,7 +13,7 @@ from kobert_kit.pretrain.bench import PARTS, BenchSettings, Measurement, bench
 from kobert_kit.pretrain.flops import Product
 from kobert_kit.pretrain.gauges import peak_memory
 from kobert_kit.pretrain.presets import PRESETS, Preset
-from kobert_kit.pretrain.products import product_rate
+from kobert_kit.pretrain.products import fast_rate
 from kobert_kit.pretrain.synthetic import CLS, MASK, SEP, SyntheticText, mask_full_rows
 from kobert_kit.report.bench import describe
 
@@ -28,7 +28,7 @@ def found(request: pytest.FixtureRequest) -> Measurement:
 
 def test_numbers_hang_together(found: Measurement):
     assert found.steps >= 5 and found.parameters > 200 * 32
-    speeds = (found.tokens_per_second, found.achieved, found.products, found.square)
+    speeds = (found.tokens_per_second, found.achieved, found.products, found.square, found.pytorch)
     assert min(speeds) > 0 and found.peak_share > 0
     assert found.peak_memory > 4 * found.parameters * 4  # weights, gradients and two moments
     assert tuple(found.parts) == PARTS and min(found.parts.values()) > 0
@@ -92,10 +92,7 @@ def test_words_are_masked_whole_and_the_rest_is_left():
 def test_twice_as_many_of_the_same_products_are_as_fast():
     """The rate is one of the products, whatever their number: the counts weigh, no more."""
     rates = [  # the best of some tries, since other processes may take the cores for a while
-        max(
-            product_rate([Product(256, 256, 256, count)], CPU, torch.float32, 0.02)
-            for _ in range(10)
-        )
+        max(fast_rate([Product(256, 256, 256, count)], CPU, torch.float32, 0.02) for _ in range(10))
         for count in (1, 1000)
     ]
     assert 0.1 < rates[0] / rates[1] < 10
