@@ -19,8 +19,7 @@ from torch.nn import functional as F
 from kobert_kit.training.linear import product
 
 CHUNK = 320  # rows; times 32,000 entries that is 41 MB of logits
-SOFTMAX_ROWS = 64  # at a time, so that they stay in the cache
-COLUMNS = 4096  # of the decoder's gradient at a time, likewise
+ENTRIES = 4096  # of the vocabulary at a time, so that their logits stay in the cache
 ROWS = 32
 IGNORED = -100  # a label of no loss, as PyTorch has it
 
@@ -82,20 +81,26 @@ class _SummedLoss(torch.autograd.Function):
         labels: torch.Tensor,
         dtype: torch.dtype,
     ) -> torch.Tensor:
-        rows, matrix, offset = hidden.to(dtype), weight.to(dtype), bias.to(dtype)
+        rows, matrix = hidden.to(dtype), weight.to(dtype)
         exact = torch.promote_types(dtype, torch.float32)
         loss = torch.zeros((), dtype=exact)
-        of_hidden, of_bias = torch.empty_like(hidden), torch.zeros_like(bias)
-        of_weight = torch.empty_like(weight) if len(labels) else torch.zeros_like(weight)
+        of_hidden, of_bias = torch.zeros_like(hidden), torch.zeros_like(bias)
+        of_weight = None
         for part in _chunks(len(labels), CHUNK):
-            logits = product(rows[part], matrix, offset).to(exact)
-            for some in _chunks(len(logits), SOFTMAX_ROWS):
-                loss += _loss_made_gradient(logits[some], labels[part][some])
-            of_bias += logits.sum(0)
+            # (vocabulary, rows): so the largest operand need not be packed, and the gradient of the
+            # weight comes in the weight's layout.
+            logits = product(matrix, rows[part]).to(exact)
+            loss += _loss_made_gradient(logits, bias, labels[part])
+            of_bias += logits.sum(1)
             gradient = logits.to(dtype)
-            of_hidden[part] = product(gradient, matrix.t())
-            _take_product(of_weight, gradient, rows[part], adding=part.start > 0)
-        ctx.gradients = of_hidden, of_weight, of_bias
+            _add_product(of_hidden[part], gradient, matrix)
+            made = product(gradient, rows[part].t())
+            of_weight = made.to(weight) if of_weight is None else of_weight.add_(made)
+        ctx.gradients = (
+            of_hidden,
+            torch.zeros_like(weight) if of_weight is None else of_weight,
+            of_bias,
+        )
         return loss
 
     @staticmethod
@@ -106,32 +111,34 @@ class _SummedLoss(torch.autograd.Function):
         return *gradients, None, None
 
 
-def _loss_made_gradient(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """The loss (a scalar) of ``logits`` (rows, vocabulary), which become its gradient by them."""
-    kept = (labels != IGNORED)[:, None]
-    chosen = labels[:, None].where(kept, 0)
-    logits.sub_(logits.amax(1, keepdim=True))  # exp does not overflow then
-    of_labels = logits.gather(1, chosen)
-    totals = logits.exp_().sum(1, keepdim=True)
-    logits.div_(totals)
-    logits.scatter_add_(1, chosen, logits.new_full(chosen.shape, -1.0))
-    if not kept.all():
-        logits.mul_(kept)
+def _loss_made_gradient(
+    logits: torch.Tensor, bias: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """The loss (a scalar) of ``logits`` (vocabulary, rows) plus ``bias``.
+
+    They become its gradient by them.
+    """
+    blocks = [logits[part] for part in _chunks(len(logits), ENTRIES)]
+    for block, offset in zip(blocks, torch.split(bias, ENTRIES), strict=True):
+        block += offset[:, None]
+    # exp does not overflow where no logit is over 0.
+    highest = torch.stack([block.amax(0) for block in blocks]).amax(0)
+    kept = labels != IGNORED
+    chosen = labels.where(kept, 0)[None]
+    of_labels = logits.gather(0, chosen)[0] - highest
+    totals = torch.zeros_like(highest)
+    for block in blocks:
+        totals += block.sub_(highest).exp_().sum(0)
+    logits.scatter_add_(0, chosen, -totals[None])
+    for block in blocks:
+        block *= kept / totals
     return ((totals.log() - of_labels) * kept).sum()
 
 
-def _take_product(
-    total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor, adding: bool
-) -> None:
-    """``gradient`` (chunk, vocabulary) transposed times ``rows`` (chunk, width) into ``total``.
-
-    Memory is slow: zeros to add the first product to, or a ``total`` of the other layout to copy in
-    the end, would take as long as a chunk's product.
-    """
-    write = torch.Tensor.add_ if adding else torch.Tensor.copy_
-    for part in _chunks(len(total), COLUMNS):
-        made = product(rows.t(), gradient[:, part].contiguous().t())
-        write(total[part], made.t())
+def _add_product(total: torch.Tensor, gradient: torch.Tensor, matrix: torch.Tensor) -> None:
+    """Add ``gradient`` (vocabulary, rows) transposed times ``matrix`` (vocabulary, width)."""
+    for part in _chunks(len(matrix), ENTRIES):
+        total += product(gradient[part].t().contiguous(), matrix[part].t())
 
 
 def _chunks(count: int, size: int) -> Iterator[slice]:

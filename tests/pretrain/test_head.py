@@ -39,12 +39,13 @@ def test_loss_and_gradients_are_those_of_the_whole(rows: int, dtype: torch.dtype
 @pytest.mark.parametrize("rows", ROWS)
 def test_under_autocast_it_is_as_near_as_the_whole_is(rows: int):
     made, labels = make(rows, torch.float32)
-    exact = torch.autograd.grad(F.cross_entropy(F.linear(*made), labels, reduction="sum"), made)
+    right = F.cross_entropy(F.linear(*made), labels, reduction="sum")
+    exact = torch.autograd.grad(right, made)
     with torch.autocast("cpu", torch.bfloat16):
         loss = summed_loss(*made, labels)
         usual = F.cross_entropy(F.linear(*made).float(), labels, reduction="sum")
     assert loss.dtype == torch.float32
-    assert torch.allclose(loss, usual, rtol=1e-3)
+    assert abs(loss - right) <= abs(usual - right) + 0.005 * right  # bf16 has 8 bits
     for one, other in zip(torch.autograd.grad(loss, made), exact, strict=True):
         assert one.dtype == torch.float32
         assert float((one - other).norm()) <= 0.02 * float(other.norm())
