@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
+
+from kobert_kit.cli.klue_options import recipe_options, seed_options
 
 TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
+WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
 
 
 @click.command("klue")
 @click.option(
     "--task",
     "tasks",
-    required=True,
     multiple=True,
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
@@ -23,9 +26,9 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
 )
 @click.option(
     "--model",
-    required=True,
     type=click.Path(path_type=Path),
-    help="Folder that `kobert-kit pretrain` wrote, or any encoder saved by transformers.",
+    help="Folder that `kobert-kit pretrain` wrote, or any encoder saved by transformers. With "
+    "--predict: a run of this command, or one of its seeds.",
 )
 @click.option(
     "--data-dir",
@@ -37,65 +40,25 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Results go to OUTPUT/TASK (OUTPUT/TASK-scratch). Default: MODEL/klue.",
+    help="Results go to OUTPUT/TASK (OUTPUT/TASK-scratch). Default: MODEL/klue. With --predict: "
+    "the file to write, a JSON line for each example.",
 )
 @click.option(
-    "--from-scratch",
-    is_flag=True,
-    help="The same model with random weights, to see what pretraining gave.",
+    "--predict",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Instead: what a fine-tuned model says of a file laid out as those of its task; labels "
+    "may be missing.",
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Runs, with the seeds 0, 1, ...; mean and standard deviation are reported.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="One run with this seed instead.")
-@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
-@click.option(
-    "--learning-rate",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Peak, after a warm-up of 10 %. Default by width: 3e-4 up to 256, 1e-4 up to 512, 5e-5 "
-    "up to 768, else 2e-5.",
-)
-@click.option(
-    "--max-length",
-    type=click.IntRange(min=8),
-    default=128,
-    show_default=True,
-    help="Tokens at which a text or pair is cut; for ner and mrc longer texts become windows.",
-)
-@click.option(
-    "--limit",
-    type=click.IntRange(min=2),
-    help="Read only the first examples of each file, for a quick look.",
-)
+@seed_options
+@recipe_options
 @click.option(
     "--strict",
     is_flag=True,
     help="Stop at the first bad record. Default: each is named, skipped and counted.",
 )
-@click.option(
-    "--mixed-precision",
-    type=click.Choice(["no", "bf16"]),
-    default="no",
-    show_default=True,
-    help="bf16 pays on GPUs, and on CPUs with AVX512-BF16 or AMX; elsewhere it is slow.",
-)
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
-def klue(
-    tasks: tuple[str, ...],
-    model: Path,
-    data_dir: Path | None,
-    output: Path | None,
-    seeds: int,
-    seed: int | None,
-    threads: int | None,
-    strict: bool,
-    **options: Any,
-) -> None:
+def klue(predict: Path | None, **options: Any) -> None:
     """Fine-tune MODEL on KLUE tasks and score it on dev as KLUE does.
 
     Each run writes the fine-tuned model, its predictions, metrics.json and, for classification,
@@ -110,7 +73,44 @@ def klue(
       kobert-kit klue --task nli --task sts --task ynat --model model \\
           --data-dir klue_benchmark --seeds 3
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
+      kobert-kit klue --predict news.json --model model/klue/ynat --output news.jsonl
     """
+    if predict is not None:
+        _refuse_others("--predict", WITH_PREDICT)
+        _need(options, "model", "output")
+        _predict(predict, *(options[name] for name in ("model", "output", "threads", "strict")))
+    else:
+        _need(options, "tasks", "model")
+        _finetune(**options)
+
+
+def _refuse_others(option: str, taken: set[str]) -> None:
+    """Raises UsageError for options that ``option`` has no use for."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in taken:
+            raise click.UsageError(f"{option} has no use for {parameter.opts[0]}")
+
+
+def _need(options: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if not options[name]:
+            raise click.UsageError(f"name --{name.removesuffix('s')}")
+
+
+def _finetune(
+    tasks: tuple[str, ...],
+    model: Path,
+    data_dir: Path | None,
+    output: Path | None,
+    seeds: int,
+    seed: int | None,
+    threads: int | None,
+    strict: bool,
+    **options: Any,
+) -> None:
     from kobert_kit.report.klue import describe, write_confusion_tables
     from kobert_kit.tasks.catalogue import TASKS
     from kobert_kit.tasks.finetune import FinetuneSettings, finetune
@@ -124,3 +124,16 @@ def klue(
         finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")
+
+
+def _predict(file: Path, model: Path, output: Path, threads: int | None, strict: bool) -> None:
+    from kobert_kit.report.tables import score
+    from kobert_kit.tasks.predict import predict
+
+    done = predict(file, model, output, click.echo, threads, strict)
+    for message in done.skipped:
+        click.echo(message)
+    skipped = f", {len(done.skipped)} records skipped" if done.skipped else ""
+    click.echo(f"{output}: {done.examples} predictions{skipped}")
+    for name, value in done.scores.items():
+        click.echo(f"{name}: {score(value)}")

@@ -49,11 +49,13 @@ def load_data(
         for split, name in (("train", "train"), ("dev", "validation")):
             records = hub_records(task, splits[name], split)
             where = f"hub klue/{task.name} {split}"
-            kept[split], skipped[split] = _read(records, task.parse_hub, where, strict)
+            kept[split], skipped[split] = read_examples(records, task.parse_hub, where, strict)
     else:
         paths = {split: official_file(task.files, data_dir, split) for split in ("train", "dev")}
         for split, path in paths.items():
-            kept[split], skipped[split] = _read(task.records(path), task.parse, str(path), strict)
+            kept[split], skipped[split] = read_examples(
+                task.records(path), task.parse, str(path), strict
+            )
     bad = {split: messages for split, messages in skipped.items() if messages}
     return TaskData(kept["train"][:limit], kept["dev"][:limit], bad)
 
@@ -79,10 +81,18 @@ def without_misfits(
     return TaskData(kept["train"], kept["dev"], skipped)
 
 
-def _read(
-    records: Iterable[Raw], parse: Callable[[Any, str], E], where: str, strict: bool
+def read_examples(
+    records: Iterable[Raw],
+    parse: Callable[[Any, str], E],
+    where: str,
+    strict: bool,
+    fewest: int = 2,
 ) -> tuple[list[E], list[str]]:
-    """The good examples, in order, and what is wrong with the others."""
+    """The good examples, in order, and what is wrong with the others.
+
+    Raises:
+        DataError: one is bad and ``strict`` holds, or fewer than ``fewest`` are good.
+    """
     examples: list[E] = []
     skipped: list[str] = []
     first: dict[str, int] = {}
@@ -101,7 +111,7 @@ def _read(
         else:
             first[example.guid] = number
             examples.append(example)
-    if len(examples) < 2:
+    if len(examples) < fewest:
         reason = f"; the first bad record: {skipped[0]}" if skipped else ""
-        raise DataError(f"{where}: {len(examples)} examples; at least 2 are needed{reason}")
+        raise DataError(f"{where}: {len(examples)} examples; at least {fewest} needed{reason}")
     return examples, skipped

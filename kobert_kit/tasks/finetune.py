@@ -31,6 +31,7 @@ from kobert_kit.tasks.model import (
 from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
 from kobert_kit.tasks.task import Task
+from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 from kobert_kit.training.loop import train
 from kobert_kit.training.settings import TrainSettings
 
@@ -169,6 +170,7 @@ def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
     )
     scores = write_results(output, objective, objective.predicted(model), result, run.data.skipped)
     save_classifier(model, run.folder, task, output)
-    record.results, record.seconds = scores["last"], result.seconds
+    record.results = {**scores["last"], "tokenizer": tokenizer_fingerprint(output)}
+    record.seconds = result.seconds
     finish_output(output, record)
     shutil.rmtree(output / "checkpoints", ignore_errors=True)

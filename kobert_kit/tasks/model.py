@@ -15,6 +15,7 @@ from kobert_kit.pretrain.recorded import check_recorded_tokenizer
 from kobert_kit.records import fingerprint_files
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
+from kobert_kit.training.linear import use_fast_products
 
 # Rows of the embedding that others add to reach a multiple.
 MOST_PADDING_ROWS = 127
@@ -62,6 +63,10 @@ def open_model_folder(path: Path) -> ModelFolder:
             "--output of a finished `kobert-kit pretrain`"
         )
     check_recorded_tokenizer(path, f"--model {path}")
+    return _open(path)
+
+
+def _open(path: Path) -> ModelFolder:
     try:
         config = AutoConfig.from_pretrained(path)
         tokenizer = AutoTokenizer.from_pretrained(path)
@@ -106,6 +111,22 @@ def build_classifier(folder: ModelFolder, task: Task[Any], from_scratch: bool, s
             f"({lacking[0]}, ...)"
         )
     return _with_room(model, folder, task)
+
+
+def open_classifier(path: Path, task: Task[Any]) -> tuple[ModelFolder, Any]:
+    """What `save_classifier` left in ``path``: the folder, and the model as it was trained.
+
+    Raises:
+        DataError: a file in it is missing or damaged.
+    """
+    folder = _open(path)
+    try:
+        with quiet_transformers():
+            model = task.head.auto.from_pretrained(path, dtype=torch.float32)
+    except Exception as error:  # OSError, SafetensorError, RuntimeError
+        raise DataError(f"--model {path}: no weights to load ({_first_line(error)})") from None
+    use_fast_products(model)
+    return folder, model
 
 
 def _with_room(model: Any, folder: ModelFolder, task: Task[Any]) -> Any:

@@ -57,6 +57,12 @@ class AnswerTask:
             {**record, "answers": [] if record.get("is_impossible") else answers}, where
         )
 
+    def with_label(self, record: Any) -> Any:
+        """Unlabelled, a question may be one without an answer."""
+        if not isinstance(record, dict) or record.get("answers") is not None:
+            return record
+        return record | {"answers": [], "is_impossible": True}
+
     def misfits(
         self, examples: Sequence[Question], tokenizer: Any, max_length: int
     ) -> dict[str, str]:

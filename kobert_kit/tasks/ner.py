@@ -107,6 +107,16 @@ class EntityTask:
         # The hub gives no guid.
         return Sentence(str(record.get("guid") or where), encodable("".join(chars)), tuple(tags))
 
+    def with_label(self, record: list[str]) -> list[str]:
+        """A sentence without tags has its characters, or the line '## guid<TAB>sentence' alone."""
+        comments = [line for line in record if line.startswith("##")]
+        lines = [line for line in record if not line.startswith("##")]
+        if not comments or any(line[1:] not in ("", "\t") for line in lines):
+            return record
+        guid, _, text = comments[-1].partition("\t")
+        characters = "".join(line[0] for line in lines) or text
+        return [f"{guid}\t{characters}", *(f"{char}\t{OUTSIDE}" for char in characters)]
+
     def misfits(
         self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
     ) -> dict[str, str]:

@@ -120,6 +120,10 @@ class RelationTask:
     def parse_hub(self, record: dict[str, Any], where: str) -> Pair:
         return self.parse(record, where)
 
+    def with_label(self, record: Any) -> Any:
+        labelled = not isinstance(record, dict) or record.get("label") is not None
+        return record if labelled else record | {"label": LABELS[0]}
+
     def misfits(self, examples: Sequence[Pair], tokenizer: Any, max_length: int) -> dict[str, str]:
         """Pairs that are too far apart for one row."""
         room = max_length - SPECIAL - MARKERS
@@ -162,8 +166,9 @@ class RelationTask:
             add_special_tokens=False,
             return_offsets_mapping=True,
             return_attention_mask=False,
+            split_special_tokens=True,  # "[S]" in a sentence is three characters, no marker
         )
-        marker = {name: len(tokenizer) + n for n, name in enumerate(self.added_tokens)}
+        marker = self._marker_ids(tokenizer)
         for pair, ids, offsets in zip(
             pairs, encoding["input_ids"], encoding["offset_mapping"], strict=True
         ):
@@ -174,6 +179,13 @@ class RelationTask:
                 first, last = _between(spans, entity)
                 markers += [(first, marker[f"[{mark}{kind}]"]), (last, marker[f"[/{mark}{kind}]"])]
             yield _Tokens(ids, markers)
+
+    def _marker_ids(self, tokenizer: Any) -> dict[str, int]:
+        """Those that the tokenizer has, as that of a fine-tuned model does, or will have."""
+        vocabulary = tokenizer.get_vocab()
+        new = [name for name in self.added_tokens if name not in vocabulary]
+        coming = {name: len(tokenizer) + n for n, name in enumerate(new)}
+        return {name: vocabulary.get(name, coming.get(name)) for name in self.added_tokens}
 
     def score(self, rows: Encoded[Pair], outputs: Sequence[np.ndarray]) -> dict[str, float]:
         return scores([pair.label for pair in rows.examples], outputs)

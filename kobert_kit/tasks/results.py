@@ -32,7 +32,7 @@ def write_results(
     scores = _scores(objective, outputs, result)
     if skipped:
         scores["skipped"] = {split: len(messages) for split, messages in skipped.items()}
-    _write_lines(folder / "predictions.jsonl", task.predictions(dev, outputs))
+    write_lines(folder / "predictions.jsonl", task.predictions(dev, outputs))
     if pair := task.confusion(dev, outputs):
         labels = task.head.labels
         write_json(
@@ -91,7 +91,7 @@ def _scores(
     }
 
 
-def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
     """One JSON object a line."""
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     with atomic_file(path) as temporary:

@@ -68,6 +68,14 @@ class SentenceTask:
     def parse_hub(self, record: dict[str, Any], where: str) -> Example:
         return self._parse(record, where, self.hub_label)
 
+    def with_label(self, record: Any) -> Any:
+        if not isinstance(record, dict) or nested(record, self.label) is not None:
+            return record
+        label: Any = self.labels[0] if self.labels else 0.0
+        for name in reversed(self.label):
+            label = {name: label}
+        return record | label
+
     def _parse(self, record: Any, where: str, label_path: tuple[str, ...]) -> Example:
         guid = guid_of(self.name, record, where)
         where = f"{where} ({guid})"

@@ -70,6 +70,10 @@ class Task(Protocol[E]):
         """
         ...
 
+    def with_label(self, record: Any) -> Any:
+        """``record`` itself where it has a label; else one for `parse`, with any label."""
+        ...
+
     def misfits(self, examples: Sequence[E], tokenizer: Any, max_length: int) -> dict[str, str]:
         """What is wrong with examples that cannot be encoded in ``max_length`` tokens, by guid."""
         ...

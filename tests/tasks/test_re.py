@@ -290,3 +290,18 @@ def test_the_command(tmp_path, capsys):
     assert "klue_re_micro_f1" in said and "klue_re_auprc" in said
     text = (tmp_path / "out" / "re" / "seed-0" / "confusion.txt").read_text(encoding="utf-8")
     assert "per:title" in text
+
+
+@pytest.mark.parametrize("task", [TASK, PLAIN])
+def test_a_fine_tuned_models_tokenizer_gives_the_same_rows(task, tokenizer, tmp_path):
+    """It has the markers by then, and a sentence may hold what looks like one."""
+    sentence = "민수가 [S] 자리의 지영을 [/O:PER] [S:PER]에서 만났다"
+    pairs = [pair(sentence, "민수", "지영")]
+    before = task.encode(pairs, tokenizer, 64)
+    tokenizer.save_pretrained(tmp_path)
+    later = AutoTokenizer.from_pretrained(tmp_path)
+    later.add_tokens(list(task.added_tokens), special_tokens=True)
+    later.save_pretrained(tmp_path)
+    after = task.encode(pairs, AutoTokenizer.from_pretrained(tmp_path), 64)
+    assert before.ids.tolist() == after.ids.tolist()
+    assert sum(before.ids >= len(tokenizer)) == 4

@@ -1,0 +1,73 @@
+"""The options of ``kobert-kit klue`` that say how a model is fine-tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+
+def seed_options(command: Command) -> Command:
+    """Which seeds are run."""
+    return _with(
+        command,
+        click.option(
+            "--seeds",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            help="Runs, with the seeds 0, 1, ...; mean and standard deviation are reported.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0, 2**32 - 1), help="One run with this seed instead."
+        ),
+    )
+
+
+def recipe_options(command: Command) -> Command:
+    """The fields of `FinetuneSettings`."""
+    return _with(
+        command,
+        click.option(
+            "--from-scratch",
+            is_flag=True,
+            help="The same model with random weights, to see what pretraining gave.",
+        ),
+        click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True),
+        click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True),
+        click.option(
+            "--learning-rate",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Peak, after a warm-up of 10 %. Default by width: 3e-4 up to 256, 1e-4 up to "
+            "512, 5e-5 up to 768, else 2e-5.",
+        ),
+        click.option(
+            "--max-length",
+            type=click.IntRange(min=8),
+            default=128,
+            show_default=True,
+            help="Tokens at which a text or pair is cut; for ner and mrc longer texts become "
+            "windows.",
+        ),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=2),
+            help="Read only the first examples of each file, for a quick look.",
+        ),
+        click.option(
+            "--mixed-precision",
+            type=click.Choice(["no", "bf16"]),
+            default="no",
+            show_default=True,
+            help="bf16 pays on GPUs, and on CPUs with AVX512-BF16 or AMX; elsewhere it is slow.",
+        ),
+    )
+
+
+def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

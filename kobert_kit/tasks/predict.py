@@ -1,0 +1,151 @@
+"""Predictions of a fine-tuned model for a file of its task, with or without labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.records import RECORD_NAME, Record, read_record
+from kobert_kit.tasks.catalogue import get_task
+from kobert_kit.tasks.data import read_examples
+from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.model import ModelFolder, open_classifier
+from kobert_kit.tasks.objective import EVALUATION_BATCH_SIZE, TaskObjective
+from kobert_kit.tasks.results import METRICS_NAME, STAGE, write_lines
+from kobert_kit.tasks.task import Task
+from kobert_kit.tokenizer.loading import tokenizer_fingerprint
+
+
+@dataclass
+class Predicted:
+    """``examples`` predictions were written; ``skipped`` says what is wrong with other records.
+
+    ``scores`` are the task's metrics where every example has a label, else empty.
+    """
+
+    examples: int
+    skipped: list[str]
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+def predict(
+    file: Path,
+    model: Path,
+    output: Path,
+    say: Callable[[str], object],
+    threads: int | None = None,
+    strict: bool = False,
+) -> Predicted:
+    """Write to ``output`` a JSON line for each example of ``file``, as predictions.jsonl has them.
+
+    ``file`` has the layout of the official files of the task that ``model`` was fine-tuned on; a
+    record may lack its label, and its line then lacks "gold". ``model`` is a folder `seed-N` or
+    `best` of a run, or a run, which stands for its seed that did best on dev. Records that are
+    bad or do not fit are skipped unless ``strict``.
+
+    Raises:
+        DataError: ``model`` is no fine-tuned model, or ``file`` holds nothing for its task.
+        UsageError: ``output`` cannot be written.
+    """
+    if output.is_dir():
+        raise UsageError(f"--output {output}: a folder; name a file for the predictions")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    path = finetuned_folder(model, say)
+    record = read_record(path, STAGE)
+    task: Task[Any] = get_task(record.settings["task"])
+    _check_tokenizer(path, record)
+    examples, unlabelled, skipped = _read(task, file, strict)
+    folder, classifier = open_classifier(path, task)
+    max_length = record.settings["max_length"]
+    misfits = task.misfits(examples, folder.tokenizer, max_length)
+    if misfits and (strict or len(misfits) == len(examples)):
+        raise DataError(f"{file} {next(iter(misfits.values()))}")
+    examples = [each for each in examples if each.guid not in misfits]
+    skipped += [f"{file} {message}" for message in misfits.values()]
+
+    rows = task.encode(examples, folder.tokenizer, max_length)
+    outputs = _outputs(task, rows, folder, classifier, record.settings["mixed_precision"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_lines(output, _without_gold(task.predictions(rows, outputs), unlabelled))
+    scores = {} if unlabelled or len(examples) < 2 else task.score(rows, outputs)
+    return Predicted(len(examples), skipped, scores)
+
+
+def _read(task: Task[Any], file: Path, strict: bool) -> tuple[list[Any], set[str], list[str]]:
+    """The examples of ``file``, the guids of those without a label, and what was skipped."""
+    unlabelled: set[str] = set()
+
+    def parse(raw: Any, where: str) -> Any:
+        labelled = task.with_label(raw)
+        example = task.parse(labelled, where)
+        if labelled is not raw:
+            unlabelled.add(example.guid)
+        return example
+
+    examples, skipped = read_examples(task.records(file), parse, str(file), strict, fewest=1)
+    return examples, unlabelled, skipped
+
+
+def _outputs(
+    task: Task[Any], rows: Encoded[Any], folder: ModelFolder, classifier: Any, precision: str
+) -> list[np.ndarray]:
+    """What the head gives for each of ``rows``, as fine-tuning evaluates."""
+    pad_id, types = folder.tokenizer.pad_token_id, folder.takes_token_types
+    objective = TaskObjective(task, rows, rows, pad_id, types, EVALUATION_BATCH_SIZE, seed=0)
+    accelerator = Accelerator(mixed_precision=precision)
+    with accelerator.autocast():
+        return objective.predicted(classifier.to(accelerator.device))
+
+
+def _without_gold(
+    lines: Iterator[dict[str, Any]], unlabelled: set[str]
+) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line["guid"] in unlabelled:
+            del line["gold"]
+        yield line
+
+
+def finetuned_folder(path: Path, say: Callable[[str], object]) -> Path:
+    """``path``, or where it is a run its best seed: by the last epoch, on dev.
+
+    Raises:
+        DataError: it is neither.
+    """
+    if (path / "config.json").is_file() and (path / RECORD_NAME).is_file():
+        return path
+    seeds = {each.parent: _headline(each.parent) for each in path.glob(f"seed-*/{RECORD_NAME}")}
+    if not seeds:
+        raise DataError(
+            f"--model {path}: no fine-tuned model; name a folder seed-N that `kobert-kit klue` "
+            "finished, or the one that holds it"
+        )
+    best = max(sorted(seeds), key=lambda seed: seeds[seed])
+    if len(seeds) > 1:
+        say(f"of {len(seeds)} seeds, {best} did best on dev; name another's folder to have it")
+    return best
+
+
+def _headline(seed: Path) -> float:
+    metrics = json.loads((seed / METRICS_NAME).read_text(encoding="utf-8"))
+    value = metrics["last"][metrics["headline"]]
+    return float("-inf") if value is None else float(value)
+
+
+def _check_tokenizer(path: Path, record: Record) -> None:
+    """Raises DataError where the folder's tokenizer is not the one that was saved with it."""
+    saved = record.results.get("tokenizer")
+    if saved is not None and saved != tokenizer_fingerprint(path):
+        raise DataError(
+            f"--model {path}: its tokenizer is not the one that the model was fine-tuned with; "
+            "put that one back, or fine-tune again"
+        )

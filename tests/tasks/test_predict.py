@@ -1,0 +1,166 @@
+"""Predictions for files without labels: those that the run itself wrote for dev."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from klue_sample import write_split, ynat_records
+from tiny_models import write_encoder
+
+from kobert_kit.cli import main
+from kobert_kit.corpus.sample import sample_folder
+from kobert_kit.errors import DataError, UsageError
+from kobert_kit.tasks.catalogue import TASKS, get_task
+from kobert_kit.tasks.data import load_data
+from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+from kobert_kit.tasks.official import official_file
+from kobert_kit.tasks.predict import predict
+
+SAMPLE = sample_folder() / "klue_benchmark"
+QUICK = FinetuneSettings(epochs=1, batch_size=16, learning_rate=3e-3, max_length=64, limit=60)
+LABELS = ("gold_label", "labels", "label", "answers", "is_impossible")
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def without_labels(values: object) -> object:
+    """A copy of a release's JSON without its labels."""
+    if isinstance(values, list):
+        return [without_labels(each) for each in values]
+    if isinstance(values, dict):
+        return {k: without_labels(v) for k, v in values.items() if k not in LABELS}
+    return values
+
+
+def unlabelled_copy(path: Path, folder: Path) -> Path:
+    text = path.read_text(encoding="utf-8")
+    copy = folder / path.name
+    if path.suffix == ".tsv":
+        text = re.sub(r"\t([BI]-[A-Z]{2}|O)$", "", text, flags=re.MULTILINE)
+        text = re.sub(r"<([^<>]*):(?:PS|LC|OG|DT|TI|QT)>", r"\1", text)
+        copy.write_text(text, encoding="utf-8")
+    else:
+        values = without_labels(json.loads(text))
+        copy.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+    return copy
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two lines agree, but for the last digits of numbers, which padding moves."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float):
+        return one == pytest.approx(other, abs=1e-4)
+    return one == other
+
+
+def without_gold(line: dict) -> dict:
+    return {name: value for name, value in line.items() if name != "gold"}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> Path:
+    texts = [str(vars(each)) for t in TASKS.values() for each in load_data(t, SAMPLE).dev]
+    return write_encoder(tmp_path_factory.mktemp("encoder"), texts)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_file_without_labels_gets_what_the_run_predicted_for_dev(name, encoder, tmp_path):
+    task = get_task(name)
+    run = tmp_path / "run"
+    finetune(task, encoder, SAMPLE, run, QUICK, [0], print, threads=1)
+    by_the_run = lines(run / "seed-0" / "predictions.jsonl")
+    dev = official_file(task.files, SAMPLE, "dev")
+    bare = unlabelled_copy(dev, tmp_path)
+
+    done = predict(bare, run, tmp_path / "bare.jsonl", print, threads=1)
+    predicted = lines(tmp_path / "bare.jsonl")
+    assert done.examples == len(predicted) > len(by_the_run) == 60
+    assert not done.skipped and not done.scores
+    assert not any("gold" in line for line in predicted)
+    assert all(map(same, predicted, map(without_gold, by_the_run)))
+
+    done = predict(dev, run / "seed-0", tmp_path / "gold.jsonl", print, threads=1)
+    assert all(map(same, lines(tmp_path / "gold.jsonl"), by_the_run))
+    assert done.scores.keys() == json.loads((run / "metrics.json").read_text())["metrics"].keys()
+
+
+def test_sentences_of_ner_may_be_given_by_their_line_alone(encoder, tmp_path):
+    finetune(get_task("ner"), encoder, SAMPLE, tmp_path / "run", QUICK, [0], print, threads=1)
+    file = tmp_path / "new.tsv"
+    file.write_text("## a-1\t민수가 #1 곳에 갔다\n\n## a-2\t비가 온다.\n", encoding="utf-8")
+    predict(file, tmp_path / "run", tmp_path / "new.jsonl", print, threads=1)
+    first, second = lines(tmp_path / "new.jsonl")
+    assert (first["guid"], len(first["pred"])) == ("a-1", len("민수가 #1 곳에 갔다"))
+    assert (second["guid"], len(second["pred"])) == ("a-2", len("비가 온다."))
+
+
+@pytest.fixture
+def ynat_run(model_dir, data_dir, tmp_path) -> Path:
+    settings = FinetuneSettings(epochs=3, batch_size=16, learning_rate=1e-2, max_length=32)
+    run = tmp_path / "ynat"
+    finetune(get_task("ynat"), model_dir, data_dir, run, settings, [0, 1], print, threads=1)
+    return run
+
+
+def test_a_run_stands_for_its_best_seed(ynat_run, data_dir, tmp_path):
+    said: list[str] = []
+    dev = data_dir / "ynat-v1.1" / "ynat-v1.1_dev.json"
+    done = predict(dev, ynat_run, tmp_path / "out.jsonl", said.append, threads=1)
+    summary = json.loads((ynat_run / "metrics.json").read_text())
+    seeds = {n: values["last"]["ynat_macro_f1"] for n, values in summary["seeds"].items()}
+    assert done.scores["ynat_macro_f1"] == pytest.approx(max(seeds.values()))
+    assert f"seed-{max(seeds, key=lambda n: (seeds[n], -int(n)))}" in said[0]
+
+
+def test_bad_records_are_named_and_the_others_predicted(ynat_run, data_dir, tmp_path):
+    records = [{"guid": "a", "title": "축구 결승"}, {"guid": "b"}, *ynat_records(1)]
+    file = write_split(tmp_path, "ynat-v1.1", "test", records)
+    done = predict(file, ynat_run, tmp_path / "out.jsonl", print, threads=1)
+    assert [("gold" in line, line["guid"]) for line in lines(tmp_path / "out.jsonl")] == [
+        (False, "a"),
+        (True, "ynat-0"),
+    ]
+    assert len(done.skipped) == 1 and "(b): no text in 'title'" in done.skipped[0]
+    with pytest.raises(DataError, match=r"\(b\): no text"):
+        predict(file, ynat_run, tmp_path / "out.jsonl", print, threads=1, strict=True)
+
+
+def test_what_is_no_fine_tuned_model_is_said(ynat_run, model_dir, data_dir, tmp_path):
+    dev = data_dir / "ynat-v1.1" / "ynat-v1.1_dev.json"
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(DataError, match="no fine-tuned model; name a folder seed-N"):
+        predict(dev, model_dir, out, print)
+    with pytest.raises(UsageError, match="a folder; name a file"):
+        predict(dev, ynat_run, tmp_path, print)
+    nli = data_dir / "klue-nli-v1.1" / "klue-nli-v1.1_dev.json"
+    with pytest.raises(DataError, match="looks like data of the task nli"):
+        predict(nli, ynat_run, out, print)
+    (ynat_run / "seed-0" / "tokenizer.json").write_text("{}")
+    with pytest.raises(DataError, match="its tokenizer is not the one"):
+        predict(dev, ynat_run / "seed-0", out, print)
+    assert not out.exists()
+
+
+def test_the_command(ynat_run, data_dir, tmp_path, capsys):
+    dev = str(data_dir / "ynat-v1.1" / "ynat-v1.1_dev.json")
+    words = ["klue", "--predict", dev, "--model", str(ynat_run), "--threads", "1"]
+    main([*words, "--output", str(tmp_path / "p.jsonl")])
+    assert "30 predictions\nynat_macro_f1: " in capsys.readouterr().out
+    for more, message in (
+        ([], "name --output"),
+        (["--output", "x", "--epochs", "2"], "--predict has no use for --epochs"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main([*words, *more])
+        assert end.value.code == 2 and message in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["klue", "--model", str(ynat_run)])
+    assert "name --task" in capsys.readouterr().err
