@@ -50,6 +50,13 @@ WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
     help="Instead: what a fine-tuned model says of a file laid out as those of its task; labels "
     "may be missing.",
 )
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Instead: one table over RUNS (OUTPUT/TASK, or OUTPUT with all its tasks), and what "
+    "KLUE's authors published.",
+)
+@click.argument("runs", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @seed_options
 @recipe_options
 @click.option(
@@ -58,7 +65,7 @@ WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
     help="Stop at the first bad record. Default: each is named, skipped and counted.",
 )
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
-def klue(predict: Path | None, **options: Any) -> None:
+def klue(predict: Path | None, compare: bool, runs: tuple[Path, ...], **options: Any) -> None:
     """Fine-tune MODEL on KLUE tasks and score it on dev as KLUE does.
 
     Each run writes the fine-tuned model, its predictions, metrics.json and, for classification,
@@ -74,11 +81,17 @@ def klue(predict: Path | None, **options: Any) -> None:
           --data-dir klue_benchmark --seeds 3
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
       kobert-kit klue --predict news.json --model model/klue/ynat --output news.jsonl
+      kobert-kit klue --compare model/klue other/klue
     """
+    if bool(runs) != compare:
+        raise click.UsageError("--compare takes the runs to compare, and nothing else does")
     if predict is not None:
         _refuse_others("--predict", WITH_PREDICT)
         _need(options, "model", "output")
         _predict(predict, *(options[name] for name in ("model", "output", "threads", "strict")))
+    elif compare:
+        _refuse_others("--compare", {"compare", "runs"})
+        _compare(runs)
     else:
         _need(options, "tasks", "model")
         _finetune(**options)
@@ -124,6 +137,12 @@ def _finetune(
         finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")
+
+
+def _compare(runs: tuple[Path, ...]) -> None:
+    from kobert_kit.report.compare import compare_runs
+
+    click.echo(compare_runs(runs))
 
 
 def _predict(file: Path, model: Path, output: Path, threads: int | None, strict: bool) -> None:

@@ -53,7 +53,7 @@ def headline(run: Path) -> tuple[float | None, float | None]:
     Raises:
         DataError: ``run`` is no folder of a finished run.
     """
-    summary = _read(run / "metrics.json")
+    summary = read_json(run / "metrics.json")
     values = summary["metrics"][summary["headline"]]
     return values["mean"], values["std"]
 
@@ -67,7 +67,7 @@ def describe(run: Path) -> str:
     Raises:
         DataError: ``run`` is no folder of a finished run.
     """
-    summary = _read(run / "metrics.json")
+    summary = read_json(run / "metrics.json")
     metrics, top = summary["metrics"], summary["headline"]
     rows = []
     for seed, values in summary["seeds"].items():
@@ -85,7 +85,7 @@ def describe(run: Path) -> str:
 def write_confusion_tables(run: Path) -> None:
     """Write ``confusion.txt`` beside each seed's ``confusion.json``."""
     for path in sorted(run.glob("seed-*/confusion.json")):
-        values = _read(path)
+        values = read_json(path)
         with atomic_file(path.with_suffix(".txt")) as temporary:
             text = confusion_table(values["labels"], values["counts"])
             temporary.write_text(text + "\n", encoding="utf-8")
@@ -100,7 +100,12 @@ def confusion_table(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> s
     return table(["gold \\ predicted", *labels, "recall"], rows)
 
 
-def _read(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """What a file of a run holds.
+
+    Raises:
+        DataError: it is not there, or not JSON.
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
