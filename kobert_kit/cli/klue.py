@@ -70,7 +70,8 @@ def klue(predict: Path | None, compare: bool, runs: tuple[Path, ...], **options:
 
     Each run writes the fine-tuned model, its predictions, metrics.json and, for classification,
     the confusion table. The score is that of the last epoch; that of the best epoch is shown
-    beside it, but it was picked on dev and flatters.
+    beside it, but it was picked on dev and flatters. Where the two differ, the model of the best
+    epoch is kept in seed-N/best.
 
     The same command again continues a run that was stopped, and keeps finished seeds.
 

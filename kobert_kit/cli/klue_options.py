@@ -45,6 +45,18 @@ def recipe_options(command: Command) -> Command:
             "512, 5e-5 up to 768, else 2e-5.",
         ),
         click.option(
+            "--early-stop",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="End a run after N epochs that did not do better on dev. The learning rate falls "
+            "as if it went on.",
+        ),
+        click.option(
+            "--class-balanced",
+            is_flag=True,
+            help="For nli, ynat and re: rare labels weigh as much in the loss as frequent ones.",
+        ),
+        click.option(
             "--max-length",
             type=click.IntRange(min=8),
             default=128,

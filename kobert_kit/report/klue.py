@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 from kobert_kit.errors import DataError
@@ -62,7 +63,8 @@ def describe(run: Path) -> str:
     """The scores of a run's seeds, their mean and standard deviation, as a table.
 
     The scores are those of the last epoch. "best epoch" is the headline metric of the epoch that
-    did best on the very set it is scored on: an optimistic number.
+    did best on the very set it is scored on: an optimistic number. Its model is
+    in seed-N/best.
 
     Raises:
         DataError: ``run`` is no folder of a finished run.
@@ -75,11 +77,17 @@ def describe(run: Path) -> str:
         rows.append([f"seed {seed}", *last, score(values["best"][top])])
     if len(rows) > 1:
         means = [score(values["mean"], values["std"]) for values in metrics.values()]
-        rows.append(["mean ± std", *means, ""])
+        best = [values["best"][top] for values in summary["seeds"].values()]
+        rows.append(["mean ± std", *means, score(*_mean_and_std(best))])
     head = [summary["task"], *metrics, "best epoch"]
     if len(head) > MOST_COLUMNS:  # a metric a line, which fits where a metric a column does not
         head, *rows = [list(line) for line in zip(head, *rows, strict=True)]
     return table(head, rows)
+
+
+def _mean_and_std(values: Sequence[float | None]) -> tuple[float | None, float | None]:
+    defined = [value for value in values if value is not None]
+    return (mean(defined), stdev(defined)) if len(defined) == len(values) else (None, None)
 
 
 def write_confusion_tables(run: Path) -> None:

@@ -18,24 +18,20 @@ from kobert_kit.records import (
     finish_output,
     versions,
     write_json,
+    write_record,
 )
-from kobert_kit.tasks.data import TaskData, load_data, without_misfits
-from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.model import (
-    ModelFolder,
-    build_classifier,
-    default_learning_rate,
-    open_model_folder,
-    save_classifier,
-)
+from kobert_kit.tasks.balance import balanced, check_balanced
+from kobert_kit.tasks.best import BestEpoch
+from kobert_kit.tasks.model import build_classifier, default_learning_rate, save_classifier
 from kobert_kit.tasks.objective import TaskObjective
+from kobert_kit.tasks.prepared import Prepared, prepare
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 from kobert_kit.training.loop import train
 from kobert_kit.training.settings import TrainSettings
 
-SKIPPED_SHOWN = 20
+BEST = "best"
 
 
 @dataclass(frozen=True)
@@ -55,20 +51,8 @@ class FinetuneSettings:
     limit: int | None = None
     from_scratch: bool = False
     mixed_precision: str = "no"
-
-
-@dataclass
-class _Run:
-    """What all seeds of one run share."""
-
-    task: Task[Any]
-    folder: ModelFolder
-    data: TaskData[Any]
-    train: Encoded[Any]
-    dev: Encoded[Any]
-    settings: FinetuneSettings
-    threads: int | None
-    say: Callable[[str], object]
+    early_stop: int | None = None
+    class_balanced: bool = False
 
 
 def finetune(
@@ -92,31 +76,49 @@ def finetune(
         UsageError: ``output`` holds something else or was begun with other settings.
         DataError: the data or the model folder is not what the task needs.
     """
+    check_settings(task, settings)
+    prepared = prepare(task, model, data_dir, settings.max_length, settings.limit, strict, say)
+    return run_seeds(prepared, output, settings, seeds, say, threads)
+
+
+def check_settings(task: Task[Any], settings: FinetuneSettings) -> None:
+    """Raises UsageError for what can be refused before anything is read."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError("fine-tuning runs in one process; start it without torchrun")
-    folder = open_model_folder(model)
-    folder.check_length(settings.max_length)
+    if settings.class_balanced:
+        check_balanced(task)
+
+
+def run_seeds(
+    prepared: Prepared,
+    output: Path,
+    settings: FinetuneSettings,
+    seeds: Sequence[int],
+    say: Callable[[str], object],
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """`finetune` on what is ``prepared``."""
+    task, folder = prepared.task, prepared.folder
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
     settings = replace(settings, learning_rate=rate)
-    data = load_data(task, data_dir, settings.limit, strict)
-    data = without_misfits(task, data, folder.tokenizer, settings.max_length, strict)
-    _say_skipped(data, say)
     plan = Record(
         STAGE,
         settings={"task": task.name, **asdict(settings)},
-        inputs={**folder.fingerprints(settings.from_scratch), "data": data.fingerprint()},
+        inputs={
+            **folder.fingerprints(settings.from_scratch),
+            "data": prepared.data.fingerprint(),
+        },
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "datasets"),
     )
     with cleared_if_refused(output):
         claim_output(output, STAGE)
         check_plan(output, plan)
-        train_rows, dev_rows = (
-            task.encode(examples, folder.tokenizer, settings.max_length)
-            for examples in (data.train, data.dev)
-        )
-        run = _Run(task, folder, data, train_rows, dev_rows, settings, threads, say)
         for seed in seeds:
-            _finetune_seed(run, output / f"seed-{seed}", seed, replace(plan, seed=seed))
+            place = output / f"seed-{seed}"
+            if claim_output(place, STAGE):
+                say(f"{place} is finished already; its scores are used again")
+            else:
+                _run_seed(prepared, place, settings, threads, replace(plan, seed=seed))
     summary = summarise(task, output)
     write_json(output / METRICS_NAME, summary)
     plan.results = summary["metrics"]
@@ -125,52 +127,57 @@ def finetune(
     return summary
 
 
-def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
-    for split, messages in data.skipped.items():
-        for message in messages[:SKIPPED_SHOWN]:
-            say(message)
-        count, more = len(messages), len(messages) - SKIPPED_SHOWN
-        records = "bad record" if count == 1 else "bad records"
-        say(f"{split}: {count} {records} skipped" + (f" ({more} not shown)" if more > 0 else ""))
-
-
-def _finetune_seed(run: _Run, output: Path, seed: int, record: Record) -> None:
-    task, settings = run.task, run.settings
-    if claim_output(output, STAGE):
-        run.say(f"{output} is finished already; its scores are used again")
-        return
+def _run_seed(
+    prepared: Prepared,
+    output: Path,
+    settings: FinetuneSettings,
+    threads: int | None,
+    record: Record,
+) -> None:
+    task, folder, seed = prepared.task, prepared.folder, record.seed
+    assert seed is not None and settings.learning_rate is not None
+    train_rows, dev_rows = prepared.rows()
     objective = TaskObjective(
         task,
-        run.train,
-        run.dev,
-        pad_id=run.folder.tokenizer.pad_token_id,
-        takes_token_types=run.folder.takes_token_types,
+        train_rows,
+        dev_rows,
+        pad_id=folder.tokenizer.pad_token_id,
+        takes_token_types=folder.takes_token_types,
         batch_size=settings.batch_size,
         seed=seed,
+        head=balanced(task.head, train_rows.labels) if settings.class_balanced else task.head,
     )
-    model = build_classifier(run.folder, task, settings.from_scratch, seed)
-    assert settings.learning_rate is not None
-    steps = settings.epochs * objective.steps_per_epoch
+    model = build_classifier(folder, task, settings.from_scratch, seed)
+    best = BestEpoch(output / "checkpoints", task.headline, settings.early_stop)
     result = train(
         model,
         objective,
         TrainSettings(
             learning_rate=settings.learning_rate,
-            steps=steps,
+            steps=settings.epochs * objective.steps_per_epoch,
             warmup_share=settings.warmup_share,
             weight_decay=settings.weight_decay,
             betas=(0.9, 0.999),
             evaluations=settings.epochs,
             seed=seed,
-            threads=run.threads,
+            threads=threads,
             mixed_precision=settings.mixed_precision,
         ),
         output,
         label=f"{task.name} seed {seed}",
+        watch=best,
     )
-    scores = write_results(output, objective, objective.predicted(model), result, run.data.skipped)
-    save_classifier(model, run.folder, task, output)
-    record.results = {**scores["last"], "tokenizer": tokenizer_fingerprint(output)}
+    outputs = objective.predicted(model)
+    scores = write_results(output, objective, outputs, result, prepared.data.skipped)
     record.seconds = result.seconds
-    finish_output(output, record)
+    save_classifier(model, folder, task, output)
+    shutil.rmtree(output / BEST, ignore_errors=True)
+    if best.restore(model, result.evaluations):
+        save_classifier(model, folder, task, output / BEST)
+        write_record(output / BEST, _with_results(record, scores["best"], output / BEST))
+    finish_output(output, _with_results(record, scores["last"], output))
     shutil.rmtree(output / "checkpoints", ignore_errors=True)
+
+
+def _with_results(record: Record, scores: dict[str, Any], folder: Path) -> Record:
+    return replace(record, results={**scores, "tokenizer": tokenizer_fingerprint(folder)})

@@ -12,7 +12,7 @@ from torch import nn
 
 from kobert_kit.tasks.batches import length_grouped_batches, sorted_batches
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import IGNORED
+from kobert_kit.tasks.heads import IGNORED, Head
 from kobert_kit.tasks.task import Task
 from kobert_kit.training.batch import TensorBatch
 
@@ -38,7 +38,7 @@ class TaskBatch(TensorBatch):
 
 
 class TaskObjective:
-    """The loss of a task's head on ``train``, and its scores on ``dev``."""
+    """The loss of ``head`` (the task's, if None) on ``train``, and its scores on ``dev``."""
 
     def __init__(
         self,
@@ -49,8 +49,9 @@ class TaskObjective:
         takes_token_types: bool,
         batch_size: int,
         seed: int,
+        head: Head | None = None,
     ) -> None:
-        self.task, self.head, self.train, self.dev = task, task.head, train, dev
+        self.task, self.head, self.train, self.dev = task, head or task.head, train, dev
         self.pad_id, self.takes_token_types = pad_id, takes_token_types
         self.batch_size, self.seed = batch_size, seed
         self.steps_per_epoch = -(-len(train) // batch_size)

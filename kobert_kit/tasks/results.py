@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
+from kobert_kit.tasks.best import best_place
 from kobert_kit.tasks.metrics import confusion_matrix
 from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.task import Task
@@ -80,7 +81,7 @@ def _scores(
         "task": task.name,
         "headline": task.headline,
         "last": _plain(task.score(objective.dev, outputs)),
-        "best": max(epochs, key=lambda values: _or_lowest(values[task.headline])),
+        "best": epochs[best_place(epochs, task.headline)],
         "epochs": epochs,
         "examples": {
             "train": len(objective.train.examples),
@@ -101,7 +102,3 @@ def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
 def _plain(values: dict[str, float]) -> dict[str, Any]:
     """Undefined values (NaN) as None, which JSON has."""
     return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-
-def _or_lowest(value: float | None) -> float:
-    return -math.inf if value is None else value

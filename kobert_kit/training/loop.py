@@ -12,7 +12,7 @@ import itertools
 import logging
 import math
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,6 +72,14 @@ class Objective(Protocol):
         ...
 
 
+class Watch(Protocol):
+    """Whoever looks on at a run."""
+
+    def evaluated(self, model: nn.Module, evaluations: Sequence[dict[str, float]]) -> bool:
+        """Called after each evaluation, with all of the run so far; True ends the run."""
+        ...
+
+
 @dataclass
 class TrainResult:
     """``evaluations`` holds what `Objective.evaluate` gave, in order, each with its step."""
@@ -83,9 +91,17 @@ class TrainResult:
 
 
 def train(
-    model: nn.Module, objective: Objective, settings: TrainSettings, folder: Path, *, label: str
+    model: nn.Module,
+    objective: Objective,
+    settings: TrainSettings,
+    folder: Path,
+    *,
+    label: str,
+    watch: Watch | None = None,
 ) -> TrainResult:
-    """Train ``model`` in place until the budget of ``settings`` is spent.
+    """Train ``model`` in place until the budget of ``settings`` is spent, or ``watch`` ends it.
+
+    The schedule is that of the whole budget in either case.
 
     Writes ``folder/metrics.jsonl`` and ``folder/checkpoints``; where checkpoints of an
     interrupted run lie there, continues from the newest whole one.
@@ -96,7 +112,7 @@ def train(
     """
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
-    return _Run(model, objective, settings, folder, label).run()
+    return _Run(model, objective, settings, folder, label, watch).run()
 
 
 class _Run:
@@ -107,8 +123,10 @@ class _Run:
         settings: TrainSettings,
         folder: Path,
         label: str,
+        watch: Watch | None,
     ) -> None:
         self.objective, self.settings, self.label = objective, settings, label
+        self.watch = watch
         self.folder, self.checkpoints = folder, folder / "checkpoints"
         join_ranks()
         self.accelerator = Accelerator(mixed_precision=settings.mixed_precision)
@@ -189,8 +207,9 @@ class _Run:
                 )
                 logged_at, logged_tokens = result.seconds, result.tokens
             self._advance(spent - before)
-            if int(spent * settings.evaluations) > int(before * settings.evaluations):
-                self._evaluate()
+            due = int(spent * settings.evaluations) > int(before * settings.evaluations)
+            if due and self._evaluate():
+                break
             stop = self._asked_to_stop()
             if stop or result.seconds - saved_at > 60 * settings.save_minutes:
                 self._save()
@@ -313,13 +332,16 @@ class _Run:
                 "lower --learning-rate and run again in a new folder"
             )
 
-    def _evaluate(self) -> None:
+    def _evaluate(self) -> bool:
+        """Whether the run is to end here."""
         with self.placement.whole() as model, self.accelerator.autocast():
             model.eval()
             with torch.inference_mode():
                 values = self.objective.evaluate(model)
-        self.result.evaluations.append({"step": self.result.steps, **values})
+            self.result.evaluations.append({"step": self.result.steps, **values})
+            ends = self.watch is not None and self.watch.evaluated(model, self.result.evaluations)
         self._log(**values)
+        return ends
 
     def _log(self, **values: float) -> None:
         if self.metrics is None:

@@ -85,7 +85,7 @@ def test_a_run_is_described_from_its_files(tmp_path):
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     assert lines[0] == ["nli", "klue_nli_acc", "best epoch"]
     assert lines[2] == ["seed 0", "60.00", "61.00"]
-    assert lines[4] == ["mean ± std", "61.00 ± 1.41", ""]
+    assert lines[4] == ["mean ± std", "61.00 ± 1.41", "62.00 ± 1.41"]
 
 
 def test_confusion_tables_stand_beside_their_counts(tmp_path):
