@@ -22,6 +22,7 @@ from kobert_kit.records import (
 )
 from kobert_kit.tasks.balance import balanced, check_balanced
 from kobert_kit.tasks.best import BestEpoch
+from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import build_classifier, default_learning_rate, save_classifier
 from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.prepared import Prepared, prepare
@@ -31,7 +32,7 @@ from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 from kobert_kit.training.loop import train
 from kobert_kit.training.settings import TrainSettings
 
-BEST = "best"
+BEST, ENCODED = "best", "encoded"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def finetune(
     """
     check_settings(task, settings)
     prepared = prepare(task, model, data_dir, settings.max_length, settings.limit, strict, say)
-    return run_seeds(prepared, output, settings, seeds, say, threads)
+    return run_seeds(prepared, output, settings, seeds, say, threads, output / ENCODED)
 
 
 def check_settings(task: Task[Any], settings: FinetuneSettings) -> None:
@@ -95,9 +96,10 @@ def run_seeds(
     settings: FinetuneSettings,
     seeds: Sequence[int],
     say: Callable[[str], object],
-    threads: int | None = None,
+    threads: int | None,
+    cache: Path,
 ) -> dict[str, Any]:
-    """`finetune` on what is ``prepared``."""
+    """`finetune` on what is ``prepared``; encoded data are kept in the folder ``cache``."""
     task, folder = prepared.task, prepared.folder
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
     settings = replace(settings, learning_rate=rate)
@@ -106,7 +108,7 @@ def run_seeds(
         settings={"task": task.name, **asdict(settings)},
         inputs={
             **folder.fingerprints(settings.from_scratch),
-            "data": prepared.data.fingerprint(),
+            "data": prepared.data_digest,
         },
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "datasets"),
     )
@@ -118,7 +120,8 @@ def run_seeds(
             if claim_output(place, STAGE):
                 say(f"{place} is finished already; its scores are used again")
             else:
-                _run_seed(prepared, place, settings, threads, replace(plan, seed=seed))
+                rows = prepared.rows(cache)
+                _run_seed(prepared, rows, place, settings, threads, replace(plan, seed=seed))
     summary = summarise(task, output)
     write_json(output / METRICS_NAME, summary)
     plan.results = summary["metrics"]
@@ -129,6 +132,7 @@ def run_seeds(
 
 def _run_seed(
     prepared: Prepared,
+    rows: tuple[Encoded[Any], Encoded[Any]],
     output: Path,
     settings: FinetuneSettings,
     threads: int | None,
@@ -136,7 +140,7 @@ def _run_seed(
 ) -> None:
     task, folder, seed = prepared.task, prepared.folder, record.seed
     assert seed is not None and settings.learning_rate is not None
-    train_rows, dev_rows = prepared.rows()
+    train_rows, dev_rows = rows
     objective = TaskObjective(
         task,
         train_rows,

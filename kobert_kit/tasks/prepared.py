@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kobert_kit.tasks.data import TaskData, load_data, without_misfits
 from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.encoded_cache import cache_key, encode_once
 from kobert_kit.tasks.model import ModelFolder, open_model_folder
 from kobert_kit.tasks.task import Task
+from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 SKIPPED_SHOWN = 20
 
 
 @dataclass
 class Prepared:
-    """What all runs on the same data and model share; encoded when it is first asked for."""
+    """What all runs on the same data and model share; encoded when it is first asked for.
+
+    ``data_digest`` is that of the data, ``tokenizer_digest`` of the folder's tokenizer.
+    """
 
     task: Task[Any]
     folder: ModelFolder
     data: TaskData[Any]
     max_length: int
+    data_digest: str
+    tokenizer_digest: str
     _rows: tuple[Encoded[Any], Encoded[Any]] | None = field(default=None, repr=False)
 
-    def rows(self) -> tuple[Encoded[Any], Encoded[Any]]:
-        """Train and dev."""
+    def rows(self, cache: Path) -> tuple[Encoded[Any], Encoded[Any]]:
+        """Train and dev; as the folder ``cache`` has them, if it has."""
         if self._rows is None:
             train, dev = (
-                self.task.encode(examples, self.folder.tokenizer, self.max_length)
-                for examples in (self.data.train, self.data.dev)
+                self._encoded(name, examples, cache)
+                for name, examples in (("train", self.data.train), ("dev", self.data.dev))
             )
             self._rows = train, dev
         return self._rows
+
+    def _encoded(self, split: str, examples: Sequence[Any], cache: Path) -> Encoded[Any]:
+        key = cache_key(
+            task=self.task.name,
+            split=split,
+            data=self.data_digest,
+            tokenizer=self.tokenizer_digest,
+            max_length=self.max_length,
+        )
+        tokenizer, length = self.folder.tokenizer, self.max_length
+        return encode_once(
+            lambda: self.task.encode(examples, tokenizer, length), examples, key, cache, split
+        )
 
 
 def prepare(
@@ -56,7 +76,9 @@ def prepare(
     data = load_data(task, data_dir, limit, strict)
     data = without_misfits(task, data, folder.tokenizer, max_length, strict)
     _say_skipped(data, say)
-    return Prepared(task, folder, data, max_length)
+    return Prepared(
+        task, folder, data, max_length, data.fingerprint(), tokenizer_fingerprint(folder.path)
+    )
 
 
 def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
