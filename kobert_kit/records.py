@@ -204,7 +204,7 @@ def check_finished(folder: Path) -> None:
     """Raises DataError where a stage has begun to write ``folder`` and has not finished."""
     for marker in folder.glob(_marker("*")):
         stage = marker.name.split(".")[1]
-        command = {"tokenizer": "build-vocab"}.get(stage, stage)
+        command = {"tokenizer": "build-vocab", "klue-grid": "klue --grid"}.get(stage, stage)
         raise DataError(f"{folder}: unfinished; run the same {command} command again to finish it")
 
 

@@ -12,6 +12,7 @@ from kobert_kit.cli.klue_options import recipe_options, seed_options
 
 TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
 WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
+GRID_SETS = {"epochs", "batch_size", "learning_rate"}
 
 
 @click.command("klue")
@@ -19,10 +20,11 @@ WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
     "--task",
     "tasks",
     multiple=True,
-    type=click.Choice(TASK_NAMES),
+    type=click.Choice([*TASK_NAMES, "all"]),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
-    "entities, with markers that say their types; re-plain: without. May be given several times.",
+    "entities, with markers that say their types; re-plain: without. May be given several times. "
+    "all: each of them.",
 )
 @click.option(
     "--model",
@@ -40,8 +42,8 @@ WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Results go to OUTPUT/TASK (OUTPUT/TASK-scratch). Default: MODEL/klue. With --predict: "
-    "the file to write, a JSON line for each example.",
+    help="Results go to OUTPUT/TASK (OUTPUT/TASK-scratch, OUTPUT/TASK-grid). Default: MODEL/klue. "
+    "With --predict: the file to write, a JSON line for each example.",
 )
 @click.option(
     "--predict",
@@ -81,30 +83,35 @@ def klue(predict: Path | None, compare: bool, runs: tuple[Path, ...], **options:
       kobert-kit klue --task nli --task sts --task ynat --model model \\
           --data-dir klue_benchmark --seeds 3
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
+      kobert-kit klue --task nli --model model --data-dir klue_benchmark --grid --seeds 3
       kobert-kit klue --predict news.json --model model/klue/ynat --output news.jsonl
       kobert-kit klue --compare model/klue other/klue
     """
     if bool(runs) != compare:
         raise click.UsageError("--compare takes the runs to compare, and nothing else does")
     if predict is not None:
-        _refuse_others("--predict", WITH_PREDICT)
+        _refuse("--predict", _names() - WITH_PREDICT)
         _need(options, "model", "output")
         _predict(predict, *(options[name] for name in ("model", "output", "threads", "strict")))
     elif compare:
-        _refuse_others("--compare", {"compare", "runs"})
+        _refuse("--compare", _names() - {"compare", "runs"})
         _compare(runs)
     else:
         _need(options, "tasks", "model")
         _finetune(**options)
 
 
-def _refuse_others(option: str, taken: set[str]) -> None:
-    """Raises UsageError for options that ``option`` has no use for."""
+def _names() -> set[str]:
+    """Of all parameters."""
+    return {parameter.name or "" for parameter in click.get_current_context().command.params}
+
+
+def _refuse(option: str, useless: set[str]) -> None:
+    """Raises UsageError where one of ``useless`` was given with ``option``."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in taken:
+        if name in useless and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{option} has no use for {parameter.opts[0]}")
 
 
@@ -123,21 +130,32 @@ def _finetune(
     seed: int | None,
     threads: int | None,
     strict: bool,
+    grid: bool,
     **options: Any,
 ) -> None:
+    from kobert_kit.report.grid import describe_grid
     from kobert_kit.report.klue import describe, write_confusion_tables
     from kobert_kit.tasks.catalogue import TASKS
     from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+    from kobert_kit.tasks.grid import search
 
     if seed is not None and seeds > 1:
         raise click.UsageError("name --seed or --seeds, not both")
+    if grid:
+        _refuse("--grid", GRID_SETS)
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    for name in dict.fromkeys(tasks):
+    for name in dict.fromkeys(TASK_NAMES if "all" in tasks else tasks):
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
-        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
-        write_confusion_tables(run)
-        click.echo(f"\n{describe(run)}\n\nresults: {run}")
+        run = run.with_name(f"{run.name}-grid") if grid else run
+        given = (TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
+        if grid:
+            search(*given)
+            click.echo(f"\n{describe_grid(run)}\n\nresults: {run}")
+        else:
+            finetune(*given)
+            write_confusion_tables(run)
+            click.echo(f"\n{describe(run)}\n\nresults: {run}")
 
 
 def _compare(runs: tuple[Path, ...]) -> None:

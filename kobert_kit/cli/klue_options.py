@@ -28,13 +28,19 @@ def seed_options(command: Command) -> Command:
 
 
 def recipe_options(command: Command) -> Command:
-    """The fields of `FinetuneSettings`."""
+    """The fields of `FinetuneSettings`, and the grid of some."""
     return _with(
         command,
         click.option(
             "--from-scratch",
             is_flag=True,
             help="The same model with random weights, to see what pretraining gave.",
+        ),
+        click.option(
+            "--grid",
+            is_flag=True,
+            help="A run at each point of the grid of KLUE's paper: learning rate 2e-5, 3e-5, 5e-5; "
+            "batch size 16, 32; 2 to 5 epochs. 24 runs for each seed, and each keeps its model.",
         ),
         click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True),
         click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True),
