@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from kobert_kit.cli.klue_options import recipe_options, seed_options
+from kobert_kit.errors import DataError
 
 TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
 WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
@@ -133,11 +134,7 @@ def _finetune(
     grid: bool,
     **options: Any,
 ) -> None:
-    from kobert_kit.report.grid import describe_grid
-    from kobert_kit.report.klue import describe, write_confusion_tables
-    from kobert_kit.tasks.catalogue import TASKS
-    from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-    from kobert_kit.tasks.grid import search
+    from kobert_kit.tasks.finetune import FinetuneSettings
 
     if seed is not None and seeds > 1:
         raise click.UsageError("name --seed or --seeds, not both")
@@ -145,17 +142,37 @@ def _finetune(
         _refuse("--grid", GRID_SETS)
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    for name in dict.fromkeys(TASK_NAMES if "all" in tasks else tasks):
+    names = list(dict.fromkeys(TASK_NAMES if "all" in tasks else tasks))
+    failed = []
+    for name in names:
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
-        run = run.with_name(f"{run.name}-grid") if grid else run
-        given = (TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
-        if grid:
-            search(*given)
-            click.echo(f"\n{describe_grid(run)}\n\nresults: {run}")
-        else:
-            finetune(*given)
-            write_confusion_tables(run)
-            click.echo(f"\n{describe(run)}\n\nresults: {run}")
+        try:
+            _run(grid, name, model, data_dir, run, settings, chosen, click.echo, threads, strict)
+        except DataError as error:
+            if len(names) == 1:
+                raise
+            click.echo(f"error: {error}", err=True)
+            failed.append(name)
+    if failed:
+        raise DataError(f"not done: {', '.join(failed)}, for the reasons above; the others are")
+
+
+def _run(grid: bool, name: str, model: Path, data_dir: Path | None, run: Path, *how: Any) -> None:
+    """One task, and what came out."""
+    from kobert_kit.report.grid import describe_grid
+    from kobert_kit.report.klue import describe, write_confusion_tables
+    from kobert_kit.tasks.catalogue import TASKS
+    from kobert_kit.tasks.finetune import finetune
+    from kobert_kit.tasks.grid import search
+
+    if grid:
+        run = run.with_name(f"{run.name}-grid")
+        search(TASKS[name], model, data_dir, run, *how)
+        click.echo(f"\n{describe_grid(run)}\n\nresults: {run}")
+    else:
+        finetune(TASKS[name], model, data_dir, run, *how)
+        write_confusion_tables(run)
+        click.echo(f"\n{describe(run)}\n\nresults: {run}")
 
 
 def _compare(runs: tuple[Path, ...]) -> None:

@@ -113,3 +113,13 @@ def test_all_tasks_by_one_word(tmp_path, capsys):
     main(["klue", "--compare", str(tmp_path / "model" / "klue")])
     head = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| run"))
     assert all(f" {name} " in head for name in TASKS)
+
+
+def test_a_task_without_data_keeps_no_other_from_its_turn(model_dir, data_dir, tmp_path, capsys):
+    words = ["klue", "--task", "mrc", "--task", "nli", "--model", str(model_dir), "--epochs", "1"]
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--data-dir", str(data_dir), "--max-length", "32", "--limit", "16"])
+    assert end.value.code == 1
+    error = capsys.readouterr().err
+    assert "no klue-mrc-v1.1" in error and "error: not done: mrc, for the reasons" in error
+    assert (model_dir / "klue" / "nli" / "metrics.json").exists()
