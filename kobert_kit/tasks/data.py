@@ -68,10 +68,27 @@ def without_misfits(
     Raises:
         DataError: there are any and ``strict`` holds, or hardly anything else.
     """
+    return leave_out(task, data, find_misfits(task, data, tokenizer, max_length), strict)
+
+
+def find_misfits(
+    task: Task[E], data: TaskData[E], tokenizer: Any, max_length: int
+) -> dict[str, dict[str, str]]:
+    """What is wrong with the examples of each split that do not fit, by guid."""
+    return {
+        split: task.misfits(examples, tokenizer, max_length)
+        for split, examples in (("train", data.train), ("dev", data.dev))
+    }
+
+
+def leave_out(
+    task: Task[E], data: TaskData[E], found: dict[str, dict[str, str]], strict: bool
+) -> TaskData[E]:
+    """`without_misfits`, where they are ``found`` already."""
     kept: dict[str, list[E]] = {}
     skipped = dict(data.skipped)
     for split, examples in (("train", data.train), ("dev", data.dev)):
-        misfits = task.misfits(examples, tokenizer, max_length)
+        misfits = found[split]
         messages = [f"{task.name} {split} {message}" for message in misfits.values()]
         kept[split] = [each for each in examples if each.guid not in misfits]
         if messages and (strict or len(kept[split]) < 2):

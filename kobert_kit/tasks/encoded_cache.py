@@ -30,6 +30,7 @@ from kobert_kit.records import (
 from kobert_kit.tasks.encode import Encoded
 
 log = logging.getLogger(__name__)
+MISFITS = "misfits.json"
 OWN = "kobert_kit."  # the modules whose classes are kept
 
 
@@ -56,6 +57,23 @@ def encode_once(
     if plain and type(rows).__module__.startswith(OWN):
         _write(folder, name, key, type(rows), arrays)
     return rows
+
+
+def read_misfits(folder: Path, key: str) -> dict[str, dict[str, str]] | None:
+    """What `keep_misfits` left in ``folder``; None where it is missing, or of something else."""
+    try:
+        kept = json.loads((folder / MISFITS).read_text(encoding="utf-8"))
+        found: dict[str, dict[str, str]] = kept["misfits"]
+        return found if kept["key"] == key and kept["digest"] == fingerprint_values(found) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep_misfits(folder: Path, key: str, misfits: dict[str, dict[str, str]]) -> None:
+    """Finding them takes as long as encoding."""
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = fingerprint_values(misfits)
+    write_json(folder / MISFITS, {"key": key, "digest": digest, "misfits": misfits})
 
 
 def cache_key(**parts: str | int) -> str:

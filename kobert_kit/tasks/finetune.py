@@ -78,8 +78,11 @@ def finetune(
         DataError: the data or the model folder is not what the task needs.
     """
     check_settings(task, settings)
-    prepared = prepare(task, model, data_dir, settings.max_length, settings.limit, strict, say)
-    return run_seeds(prepared, output, settings, seeds, say, threads, output / ENCODED)
+    cache = output / ENCODED
+    prepared = prepare(
+        task, model, data_dir, settings.max_length, settings.limit, strict, say, cache
+    )
+    return run_seeds(prepared, output, settings, seeds, say, threads, cache)
 
 
 def check_settings(task: Task[Any], settings: FinetuneSettings) -> None:

@@ -66,16 +66,17 @@ def search(
         DataError: the data or the model folder is not what the task needs.
     """
     check_settings(task, settings)
-    prepared = prepare(task, model, data_dir, settings.max_length, settings.limit, strict, say)
+    cache = output / ENCODED
+    prepared = prepare(
+        task, model, data_dir, settings.max_length, settings.limit, strict, say, cache
+    )
     done = []
     with cleared_if_refused(output):
         if claim_output(output, STAGE):
             reopen_output(output, STAGE)
         for point in points():
             at = replace(settings, **vars(point))
-            summary = run_seeds(
-                prepared, output / point.name, at, seeds, say, threads, output / ENCODED
-            )
+            summary = run_seeds(prepared, output / point.name, at, seeds, say, threads, cache)
             done.append({**vars(point), **summary["metrics"][task.headline]})
     finish_output(
         output,

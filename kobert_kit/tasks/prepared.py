@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kobert_kit.tasks.data import TaskData, load_data, without_misfits
+from kobert_kit.tasks.data import TaskData, find_misfits, leave_out, load_data
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.encoded_cache import cache_key, encode_once
+from kobert_kit.tasks.encoded_cache import cache_key, encode_once, keep_misfits, read_misfits
 from kobert_kit.tasks.model import ModelFolder, open_model_folder
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
@@ -21,7 +21,8 @@ SKIPPED_SHOWN = 20
 class Prepared:
     """What all runs on the same data and model share; encoded when it is first asked for.
 
-    ``data_digest`` is that of the data, ``tokenizer_digest`` of the folder's tokenizer.
+    ``data_digest`` is that of the data, ``tokenizer_digest`` of the folder's tokenizer. ``misfits``
+    were left out of the data; they are those of ``misfits_key``.
     """
 
     task: Task[Any]
@@ -30,11 +31,15 @@ class Prepared:
     max_length: int
     data_digest: str
     tokenizer_digest: str
+    misfits: dict[str, dict[str, str]]
+    misfits_key: str
     _rows: tuple[Encoded[Any], Encoded[Any]] | None = field(default=None, repr=False)
 
     def rows(self, cache: Path) -> tuple[Encoded[Any], Encoded[Any]]:
         """Train and dev; as the folder ``cache`` has them, if it has."""
         if self._rows is None:
+            if read_misfits(cache, self.misfits_key) is None:
+                keep_misfits(cache, self.misfits_key, self.misfits)
             train, dev = (
                 self._encoded(name, examples, cache)
                 for name, examples in (("train", self.data.train), ("dev", self.data.dev))
@@ -64,8 +69,11 @@ def prepare(
     limit: int | None,
     strict: bool,
     say: Callable[[str], object],
+    cache: Path,
 ) -> Prepared:
     """Open ``model`` and read both splits; what is skipped is said.
+
+    What does not fit is taken from the folder ``cache``, if it was found before.
 
     Raises:
         UsageError: the model has no positions for ``max_length`` tokens.
@@ -73,12 +81,16 @@ def prepare(
     """
     folder = open_model_folder(model)
     folder.check_length(max_length)
-    data = load_data(task, data_dir, limit, strict)
-    data = without_misfits(task, data, folder.tokenizer, max_length, strict)
+    whole = load_data(task, data_dir, limit, strict)
+    tokenizer, whole_digest = tokenizer_fingerprint(folder.path), whole.fingerprint()
+    key = cache_key(task=task.name, data=whole_digest, tokenizer=tokenizer, max_length=max_length)
+    misfits = read_misfits(cache, key)
+    if misfits is None:
+        misfits = find_misfits(task, whole, folder.tokenizer, max_length)
+    data = leave_out(task, whole, misfits, strict)
     _say_skipped(data, say)
-    return Prepared(
-        task, folder, data, max_length, data.fingerprint(), tokenizer_fingerprint(folder.path)
-    )
+    digest = data.fingerprint() if any(misfits.values()) else whole_digest
+    return Prepared(task, folder, data, max_length, digest, tokenizer, misfits, key)
 
 
 def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
