@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos")
 
 
 @click.command("klue")
@@ -19,7 +19,9 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
-    "entities, with markers that say their types; re-plain: without. May be given several times.",
+    "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols; "
+    "dp-gold-pos: with the gold part of speech given to the model, as KLUE's baseline does. "
+    "May be given several times.",
 )
 @click.option(
     "--model",

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from kobert_kit.errors import UsageError
-from kobert_kit.tasks import mrc, ner, nli, relation, sts, ynat
+from kobert_kit.tasks import dependency, mrc, ner, nli, relation, sts, ynat
 from kobert_kit.tasks.task import Task
 
-_ALL = (nli.TASK, sts.TASK, ynat.TASK, ner.TASK, mrc.TASK, relation.TASK, relation.PLAIN)
+_ALL = (
+    nli.TASK,
+    sts.TASK,
+    ynat.TASK,
+    ner.TASK,
+    mrc.TASK,
+    relation.TASK,
+    relation.PLAIN,
+    dependency.TASK,
+    dependency.GOLD_POS,
+)
 TASKS: dict[str, Task[Any]] = {task.name: task for task in _ALL}
 
 

@@ -13,6 +13,8 @@ from transformers import (
     AutoModelForTokenClassification,
 )
 
+from kobert_kit.tasks.biaffine import BiaffineParser, TaggedBiaffineParser
+
 IGNORED = -100  # a label that is not learnt
 
 
@@ -101,3 +103,33 @@ class Spans(Head):
 
     def outputs(self, logits: torch.Tensor) -> torch.Tensor:
         return logits.transpose(1, 2)
+
+
+class Arcs(Head):
+    """A head and a label for each word: logits (batch, words, words + 1, labels), the root first.
+
+    They are log-probabilities. In ``labels`` of a batch a label is numbered
+    head * len(self.labels) + label.
+    """
+
+    auto = BiaffineParser
+
+    def logits(self, output: Any, mask: torch.Tensor | None) -> torch.Tensor:
+        scores: torch.Tensor = output
+        return scores
+
+    def loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The cross-entropy of the heads, and of the labels given the right head."""
+        return F.nll_loss(
+            logits.flatten(2).flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+
+    def outputs(self, logits: torch.Tensor) -> torch.Tensor:
+        """(batch, words, words + 1, 2): the log-probability of each arc, and its best label."""
+        return torch.stack([logits.logsumexp(-1), logits.argmax(-1)], dim=-1)
+
+
+class TaggedArcs(Arcs):
+    """The same for words that come with tags."""
+
+    auto = TaggedBiaffineParser

@@ -26,8 +26,8 @@ from kobert_kit.tasks.metrics import (
     ner_entity_macro_f1_per_sentence,
 )
 from kobert_kit.tasks.metrics.entities import entities
-from kobert_kit.tasks.official import read_text
-from kobert_kit.tasks.parse import looks_like, short
+from kobert_kit.tasks.official import sentence_records
+from kobert_kit.tasks.parse import comment_of, looks_like, short
 from kobert_kit.tasks.windows import TokenWindows, window_arrays
 
 TYPES = ("PS", "LC", "OG", "DT", "TI", "QT")
@@ -58,32 +58,11 @@ class EntityTask:
         return Tagging(LABELS)
 
     def records(self, path: Path) -> Iterator[tuple[str, list[str]]]:
-        """The lines of each sentence: comments, then a line for each character.
-
-        A blank line ends a sentence. A character may be a blank, so lines are never stripped, nor
-        cut where ``splitlines`` would.
-        """
-        lines: list[str] = []
-        number, first = 0, 1
-        for line_number, line in enumerate(chain(read_text(path).split("\n"), [""]), start=1):
-            if line:
-                lines.append(line)
-                continue
-            if lines:
-                number += 1
-                yield f"{path}:{first}: sentence {number}", lines
-            lines, first = [], line_number + 1
-        if not number:
-            raise DataError(f"{path}: no sentences; get the file again")
+        """The lines of each sentence: comments, then a line for each character."""
+        return sentence_records(path)
 
     def parse(self, record: list[str], where: str) -> Sentence:
-        comments = [line for line in record if line.startswith("##")]
-        if not comments:
-            raise DataError(f"{where}: no line '## guid<TAB>sentence'; not data of the task ner")
-        # The file's own comments stand in front of the first sentence's.
-        guid, tab, marked = comments[-1][2:].lstrip(" ").partition("\t")
-        if not guid or not tab:
-            raise DataError(f"{where}: no guid in {short(comments[-1])}")
+        guid, marked = comment_of(self.name, record, where)
         where = f"{where} ({guid})"
         pairs = [_character(line, where) for line in record if not line.startswith("##")]
         if not pairs:
@@ -93,7 +72,7 @@ class EntityTask:
         marked_again = marked_text(chars, tags)
         if marked_again != marked:
             raise DataError(f"{where}: {_difference(marked, marked_again)}")
-        return Sentence(encodable(guid), encodable("".join(chars)), tags)
+        return Sentence(guid, encodable("".join(chars)), tags)
 
     def parse_hub(self, record: dict[str, Any], where: str) -> Sentence:
         chars, tags = record.get("tokens"), record.get("ner_tags")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,18 +24,23 @@ EVALUATION_BATCH_SIZE = 64
 class TaskBatch(TensorBatch):
     """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
     ``token_type_ids`` likewise, or None where the model takes none; ``labels`` as the head wants
-    them; ``weight`` of them are learnt."""
+    them; ``weight`` of them are learnt. ``inputs`` are what else the model takes, by argument."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
     token_type_ids: torch.Tensor | None
     labels: torch.Tensor
     weight: int
+    inputs: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def output(self, model: nn.Module) -> Any:
         """What ``model`` returns for the batch."""
         types = {} if self.token_type_ids is None else {"token_type_ids": self.token_type_ids}
-        return model(self.input_ids, attention_mask=self.attention_mask, **types)
+        return model(self.input_ids, attention_mask=self.attention_mask, **types, **self.inputs)
+
+    def _with(self, change: Callable[[torch.Tensor], torch.Tensor]) -> TaskBatch:
+        changed = {name: change(value) for name, value in self.inputs.items()}
+        return replace(super()._with(change), inputs=changed)
 
 
 class TaskObjective:
@@ -86,8 +92,8 @@ class TaskObjective:
         """What the head gives for each row of dev, in dev's order, without padding."""
         device = next(model.parameters()).device
         outputs: list[np.ndarray] = [np.empty(0)] * len(self.dev)
-        lengths = self.dev.lengths
-        for rows in sorted_batches(lengths, EVALUATION_BATCH_SIZE):
+        lengths = self.dev.output_lengths
+        for rows in sorted_batches(self.dev.lengths, EVALUATION_BATCH_SIZE):
             logits = self.logits(model, self._make(self.dev, rows).to(device))
             values = self.head.outputs(logits).cpu().numpy()
             for row, value in zip(rows.tolist(), values, strict=True):
@@ -113,4 +119,7 @@ class TaskObjective:
             labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
             weight=int((labels != IGNORED).sum()),
+            inputs={
+                name: torch.from_numpy(values) for name, values in encoded.inputs_of(rows).items()
+            },
         )
