@@ -45,8 +45,8 @@ class Biaffine(nn.Module):
         is nobody's head. The root is the first head. No word is its own.
         """
         found = self._roles(states, F.pad(words.clamp(min=0), (0, 0, 1, 0)))
-        arc_dependents, label_dependents, arc_heads, label_heads = found.split(
-            [ARC, LABEL, ARC, LABEL], dim=-1
+        arc_dependents, label_dependents, arc_heads, label_heads = torch.split(
+            found, [ARC, LABEL, ARC, LABEL], dim=-1
         )
         arcs = self.arc(arc_dependents[:, 1:]) @ arc_heads.transpose(1, 2)
         arcs = arcs.float().masked_fill(~_possible(words[..., 0] >= 0), -torch.inf)

@@ -22,7 +22,7 @@ def load_hub(task: Task[Any]) -> Any:
     import datasets
 
     try:
-        # re-plain is re with other markers.
+        # re-plain and dp-gold-pos are the data of re and dp.
         return datasets.load_dataset("klue", task.name.partition("-")[0])
     except Exception as error:  # connection, HTTP, cache: every library in between has its own
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

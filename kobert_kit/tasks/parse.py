@@ -14,6 +14,7 @@ SIGNATURES = {
     "sts": {"sentence1", "sentence2"},
     "ynat": {"title", "label"},
     "re": {"subject_entity", "object_entity"},
+    "dp": {"word_form", "deprel"},
     "wos": {"dialogue"},
     "mrc": {"paragraphs"},
 }

@@ -33,7 +33,8 @@ def best_tree(scores: np.ndarray) -> np.ndarray:
     weights[1:] = np.where(finite, scores, least - price)
     weights[1:, 0] -= price * (words + 1)
     np.fill_diagonal(weights, -np.inf)
-    return _arborescence(weights)[1:]
+    heads: np.ndarray = _arborescence(weights)[1:]
+    return heads
 
 
 def _arborescence(weights: np.ndarray) -> np.ndarray:
@@ -43,7 +44,7 @@ def _arborescence(weights: np.ndarray) -> np.ndarray:
     ``weights`` (nodes, nodes) of each node's heads; -inf on the diagonal. Takes each node's best
     head; a cycle becomes one node, which any head outside may enter for what that costs it.
     """
-    heads = weights.argmax(axis=1)
+    heads: np.ndarray = weights.argmax(axis=1)
     heads[0] = 0
     cycle = _cycle(heads)
     if not len(cycle):
