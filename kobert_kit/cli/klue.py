@@ -19,8 +19,9 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-go
     type=click.Choice(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
-    "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols; "
-    "dp-gold-pos: with the gold part of speech given to the model, as KLUE's baseline does. "
+    "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols, "
+    "scored with each one's best head as KLUE's baseline does, and with the best tree (_mst); "
+    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does. "
     "May be given several times.",
 )
 @click.option(

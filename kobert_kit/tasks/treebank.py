@@ -26,6 +26,7 @@ TAGS = (
     *("EF", "EC", "ETN", "ETM", "XPN", "XSN", "XSV", "XSA", "XR", "SF", "SP", "SS", "SE", "SO"),
     *("SW", "SL", "SH", "SN", "NA"),
 )
+LONGEST_NUMBER = 9  # digits
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def parse_lines(lines: Sequence[str], where: str) -> Sentence:
                 f"{where}: {len(row)} columns in {short(chr(9).join(row))}; the task dp has "
                 f"{len(COLUMNS)}: {', '.join(COLUMNS)}"
             )
-    return _sentence(
+    return _checked(
         guid, text, [(_number(row[0]), *row[1:4], _number(row[4]), row[5]) for row in rows], where
     )
 
@@ -84,15 +85,15 @@ def parse_row(record: dict[str, Any], where: str) -> Sentence:
     if len(set(lengths)) > 1:
         raise DataError(f"{where}: the columns have {', '.join(map(str, lengths))} values")
     guid = str(record.get("guid") or where)
-    return _sentence(guid, text, list(zip(*columns, strict=True)), where)
+    return _checked(guid, text, list(zip(*columns, strict=True)), where)
 
 
 def _number(text: str) -> int | str:
     """As a number if it is one."""
-    return int(text) if text.isdecimal() else text
+    return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else text
 
 
-def _sentence(guid: str, text: str, rows: Sequence[tuple[Any, ...]], where: str) -> Sentence:
+def _checked(guid: str, text: str, rows: Sequence[tuple[Any, ...]], where: str) -> Sentence:
     """The sentence whose eojeols are ``rows`` of `COLUMNS`, once all of it has been checked."""
     count = len(rows)
     if not rows:
@@ -100,8 +101,8 @@ def _sentence(guid: str, text: str, rows: Sequence[tuple[Any, ...]], where: str)
     indices, words, _, tags, heads, labels = zip(*rows, strict=True)
     if list(indices) != list(range(1, count + 1)):
         raise DataError(f"{where}: the indices are {short(list(indices))}, not 1 to {count}")
-    if not all(word.strip() for word in words):
-        raise DataError(f"{where}: an eojeol is empty")
+    if not all(isinstance(text, str) and text.strip() for text in words + tags):
+        raise DataError(f"{where}: an eojeol, or its part of speech, is empty")
     if (wanted := len(text.split())) != sum(len(word.split()) for word in words):
         raise DataError(
             f"{where}: the sentence has {wanted} eojeols, but {count} are listed; cut off?"

@@ -120,6 +120,10 @@ def test_files_and_the_hub_have_the_same_sentences(tmp_path):
     hub = read_hub(TASK, datasets.Dataset.from_list(rows), "train")
     assert [replace(each, guid="") for each in hub] == [replace(e, guid="") for e in wanted]
     assert len({each.guid for each in hub}) == 6
+    for column, value in (("pos", None), ("word_form", 3), ("deprel", None), ("head", None)):
+        spoilt = {**rows[0], column: [value, *rows[0][column][1:]]}
+        with pytest.raises(DataError, match="row 1"):
+            TASK.parse_hub(spoilt, "row 1")
     rows[1]["head"] = [4, 3, 9, 0]
     with pytest.raises(DataError, match=r"record 2.*head of eojeol 3 is 9"):
         read_hub(TASK, datasets.Dataset.from_list(rows), "train")
@@ -169,7 +173,12 @@ BAD = {
     ),
     "an index twice": (bad(FIRST, LAST.replace("2", "1")), r"indices are \[1, 1\]"),
     "an index that is none": (bad(FIRST.replace("1", "a"), LAST), r"indices are \['a', 2\]"),
-    "an empty eojeol": (bad(FIRST.replace(" 민수가 민", "  민"), LAST), r"an eojeol is empty"),
+    "no part of speech": (bad(FIRST.replace("NNP+JKS", ""), LAST), r"part of speech, is empty"),
+    "a head of many digits": (bad(FIRST.replace("2 NP", "9" * 5000 + " NP"), LAST), r"is '999"),
+    "an empty eojeol": (
+        bad(FIRST.replace(" 민수가 민", "  민"), LAST),
+        r"an eojeol, or .* is empty",
+    ),
     "a guid twice": (bad(FIRST, LAST, guid="dp-0"), r"dp-0 stands at record 1"),
 }
 
