@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kobert_kit.cli.task_names import task_names
+
 TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos")
 
 
@@ -16,13 +18,16 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-go
     "tasks",
     required=True,
     multiple=True,
-    type=click.Choice(TASK_NAMES),
+    metavar="NAME|FILE.toml",
+    callback=task_names(TASK_NAMES),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
     "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols, "
     "scored with each one's best head as KLUE's baseline does, and with the best tree (_mst); "
     "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does. "
-    "May be given several times.",
+    "NAME: nsmc, kornli, korsts, korquad, naver-ner, naver-ner-tsv, kobest-boolq, kobest-copa, "
+    "kobest-hellaswag, kobest-sentineg or kobest-wic. FILE.toml: a task of your own. May be given "
+    "several times.",
 )
 @click.option(
     "--model",
@@ -34,8 +39,9 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-go
     "--data-dir",
     type=click.Path(path_type=Path),
     help="The official release: the folder klue_benchmark, or one that holds it; for mrc also one "
-    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json. Default: the data set `klue` of "
-    "the Hugging Face hub.",
+    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json; for NAME and FILE.toml the "
+    "folder of their files, or up to two folders above. Default: the data set `klue` of the "
+    "Hugging Face hub; for kobest-* `skt/kobest_v1`.",
 )
 @click.option(
     "--output",
@@ -113,17 +119,19 @@ def klue(
       kobert-kit klue --task nli --task sts --task ynat --model model \\
           --data-dir klue_benchmark --seeds 3
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
+      kobert-kit klue --task my_task.toml --model model --data-dir my_data
     """
     from kobert_kit.report.klue import describe, write_confusion_tables
-    from kobert_kit.tasks.catalogue import TASKS
+    from kobert_kit.tasks.catalogue import get_task
     from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 
     if seed is not None and seeds > 1:
         raise click.UsageError("name --seed or --seeds, not both")
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    for name in dict.fromkeys(tasks):
-        run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
-        finetune(TASKS[name], model, data_dir, run, settings, chosen, click.echo, threads, strict)
+    for task in {task.name: task for task in map(get_task, tasks)}.values():
+        name = f"{task.name}-scratch" if settings.from_scratch else task.name
+        run = (output or model / "klue") / name
+        finetune(task, model, data_dir, run, settings, chosen, click.echo, threads, strict)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")

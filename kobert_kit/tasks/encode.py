@@ -34,6 +34,13 @@ class Encoded(Generic[E]):
         """(rows,) tokens of each row, special tokens included."""
         return np.diff(self.offsets)
 
+    def sequences(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the tokens of ``rows`` begin in ``ids``, and how many they are: (batch,) each.
+
+        (batch, n) each where a row is n sequences.
+        """
+        return self.offsets[rows], self.lengths[rows]
+
     def labels_of(self, rows: np.ndarray, places: np.ndarray, real: np.ndarray) -> np.ndarray:
         """Labels of a batch of ``rows``.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch.nn import functional as F
 from transformers import (
+    AutoModelForMultipleChoice,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
@@ -62,6 +63,19 @@ class Classification(Head):
 
     def config(self) -> dict[str, Any]:
         return {**super().config(), "problem_type": "single_label_classification"}
+
+
+class Choice(Head):
+    """One of several choices, each scored as a pair with the question: logits (batch, choices).
+
+    The softmax is over the choices (Zellers et al. 2018; Devlin et al. 2019, section 4.4).
+    """
+
+    auto = AutoModelForMultipleChoice
+
+    def config(self) -> dict[str, Any]:
+        """One score a pair; what the choices are called is the task's."""
+        return {}
 
 
 class Regression(Head):

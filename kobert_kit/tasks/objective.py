@@ -22,9 +22,10 @@ EVALUATION_BATCH_SIZE = 64
 
 @dataclass(kw_only=True)
 class TaskBatch(TensorBatch):
-    """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
-    ``token_type_ids`` likewise, or None where the model takes none; ``labels`` as the head wants
-    them; ``weight`` of them are learnt. ``inputs`` are what else the model takes, by argument."""
+    """``input_ids`` (batch, length), of choices (batch, choices, length); ``attention_mask``
+    likewise, or None where nothing is padded; ``token_type_ids`` likewise, or None where the model
+    takes none; ``labels`` as the head wants them; ``weight`` of them are learnt. ``inputs`` are
+    what else the model takes, by argument."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
@@ -101,10 +102,10 @@ class TaskObjective:
         return outputs
 
     def _make(self, encoded: Encoded[Any], rows: np.ndarray) -> TaskBatch:
-        lengths = encoded.lengths[rows]
+        starts, lengths = encoded.sequences(rows)
         places = np.arange(lengths.max())
-        real = places < lengths[:, None]
-        flat = (encoded.offsets[rows][:, None] + places)[real]
+        real = places < lengths[..., None]
+        flat = (starts[..., None] + places)[real]
         ids = np.full(real.shape, self.pad_id, dtype=np.int64)
         ids[real] = encoded.ids[flat]
         types = None
@@ -114,7 +115,8 @@ class TaskObjective:
         labels = encoded.labels_of(rows, flat, real)
         return TaskBatch(
             input_ids=torch.from_numpy(ids),
-            attention_mask=None if real.all() else torch.from_numpy(real),
+            # ModernBERT's head for choices cannot do without a mask.
+            attention_mask=None if real.all() and real.ndim == 2 else torch.from_numpy(real),
             token_type_ids=None if types is None else torch.from_numpy(types),
             labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
