@@ -16,12 +16,14 @@ def task_names(
         ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     ) -> tuple[str, ...]:
         from kobert_kit.tasks.ready import ready_tasks
+        from kobert_kit.tasks.toml_table import near
 
         known = [*klue, *ready_tasks()]
         for value in values:
             if value not in known and not value.endswith(".toml"):
                 raise click.BadParameter(
                     f"{value} is none of {', '.join(known)}, nor a file that ends in .toml"
+                    f"{near(value, known)}"
                 )
         return values
 
