@@ -22,13 +22,14 @@ NAME = re.compile(r"\w[\w.-]*")  # also the name of a folder
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of task is told: the columns that it needs and may have, keys of its own, and
-    the metrics, the first of which is the headline unless another is."""
+    """What a kind of task is told: the columns that it needs and may have, keys of its own, the
+    metrics, the first of which is the headline unless another is, and texts of one column."""
 
     needs: tuple[str, ...]
     may: tuple[str, ...]
     keys: tuple[str, ...]
     metrics: tuple[str, ...]
+    single: tuple[str, ...] = ()
 
 
 _OF_LABELS = ("accuracy", "macro_f1")
@@ -43,6 +44,7 @@ KINDS = {
         ("guid",),
         ("labels", "unit", "tags", "outside"),
         ("entity_f1", "entity_macro_f1"),
+        single=("text",),
     ),
     "choice": Kind(("text", "choices", "label"), ("guid",), ("labels",), _OF_LABELS),
     "span": Kind((), (), (), ("exact_match", "char_f1")),
@@ -152,6 +154,8 @@ def read_description(path: Path) -> Description:
     table.needed(("columns", *(["labels"] if "labels" in kind.keys else [])), what)
     layout = _layout(table, kind_name)
     columns = _columns(table.table("columns"), kind, what, layout)
+    if not columns.guid:
+        _check_stems(table, files)
     hub = _hub(table, kind, what)
     own = _of_tagging(table) if kind_name == "tagging" else {}
     own |= _of_regression(table) if kind_name == "regression" else {"labels": _labels(table)}
@@ -200,6 +204,16 @@ def _files(table: Table) -> tuple[SplitFiles, ...]:
     return tuple(found)
 
 
+def _check_stems(table: Table, files: tuple[SplitFiles, ...]) -> None:
+    """Rows without a guid are known by their file's name."""
+    for names in [each for layout in files for each in (layout.train, layout.dev)]:
+        stems = [Path(name).stem for name in names]
+        if twice := next((stem for stem in stems if stems.count(stem) > 1), None):
+            raise table.error(
+                "files", f"names {twice} twice, by which rows are told apart; name 'columns.guid'"
+            )
+
+
 def _layout(table: Table, kind: str) -> Layout:
     formats = FORMATS if kind == "tagging" else FORMATS[:-1]
     format = table.one_of("format", formats, "tsv")
@@ -217,10 +231,10 @@ def _layout(table: Table, kind: str) -> Layout:
 def _columns(table: Table, kind: Kind, what: str, layout: Layout) -> Columns:
     table.only((*kind.needs, *kind.may), what)
     table.needed(kind.needs, what)
-    if not layout.header and layout.format not in ("json", "jsonl"):
+    if not layout.header:
         table = Table(table.path, _as_names(table), table.name)
     found = {key: table.texts(key) for key in table.values}
-    for key in ("label", "guid"):
+    for key in ("label", "guid", *kind.single):
         if len(found.get(key, ())) > 1:
             raise table.error(key, "names several columns; one holds it")
     if len(found.get("choices", ("", ""))) < 2:
@@ -248,6 +262,8 @@ def _labels(table: Table) -> dict[str, str]:
     """A list of names, or a table from what stands in the data to names."""
     value = table.values["labels"]
     given = dict(zip(value, value, strict=True)) if _is_list_of_texts(value) else value
+    if isinstance(value, list) and len(given) < len(value):
+        raise table.error("labels", "names a label twice")
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
         raise table.error(
             "labels",

@@ -115,8 +115,7 @@ class TaskObjective:
         labels = encoded.labels_of(rows, flat, real)
         return TaskBatch(
             input_ids=torch.from_numpy(ids),
-            # ModernBERT's head for choices cannot do without a mask.
-            attention_mask=None if real.all() and real.ndim == 2 else torch.from_numpy(real),
+            attention_mask=_mask(real),
             token_type_ids=None if types is None else torch.from_numpy(types),
             labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
@@ -125,3 +124,10 @@ class TaskObjective:
                 name: torch.from_numpy(values) for name, values in encoded.inputs_of(rows).items()
             },
         )
+
+
+def _mask(real: np.ndarray) -> torch.Tensor | None:
+    """None where nothing is padded; for choices always one, of numbers, as ModernBERT wants it."""
+    if real.ndim > 2:
+        return torch.from_numpy(real.astype(np.int64))
+    return None if real.all() else torch.from_numpy(real)

@@ -22,7 +22,7 @@ from transformers import (
 
 from kobert_kit.tasks.catalogue import get_task
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.model import ModelFolder, open_model_folder
+from kobert_kit.tasks.model import ModelFolder
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"
 QUICK = FinetuneSettings(epochs=8, batch_size=8, learning_rate=1e-2, max_length=48)
@@ -81,7 +81,8 @@ def learn(task: str, model: Path, data_dir: Path, output: Path) -> float:
     found = get_task(task)
     finetune(found, model, data_dir, output, settings, [0], print, threads=1)
     seed = output / "seed-0"
-    open_model_folder(seed)  # what is saved is a model folder again
+    assert found.head.auto.from_pretrained(seed).config.vocab_size > 5
+    assert len(AutoTokenizer.from_pretrained(seed)("가 나", "다")["input_ids"]) >= 5
     return json.loads((seed / "metrics.json").read_text())["last"][found.headline]
 
 

@@ -132,6 +132,9 @@ BAD = {
         CHOICE.replace('"answer"', '["a", "b"]'),
         "'columns.label' names several",
     ),
+    "a label twice": (PAIR.replace('"나쁨"', '"좋음"'), "'labels' names a label twice"),
+    "texts of tags": (TAGGING.replace("text = 1", "text = [1, 2]"), "'columns.text' names several"),
+    "a name twice": (TAGGING.replace("b.txt", "b/a.txt"), "'files' names a twice.*columns.guid"),
     "limits": (
         PAIR.replace("pair", "regression").replace("labels =", "lowest = 5\nhighest = 0 #"),
         "'highest' is 0, not above 'lowest', 5",
