@@ -113,4 +113,4 @@ def read_toml(path: Path) -> Table:
 def near(word: str, allowed: Iterable[str]) -> str:
     """The one of ``allowed`` that was probably meant, for a message; "" where none is like it."""
     close = difflib.get_close_matches(word, list(allowed), n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    return f" (did you mean '{close[0]}'?)" if close else ""

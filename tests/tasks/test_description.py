@@ -77,7 +77,7 @@ BAD = {
     ),
     "unknown column": (
         PAIR.replace("text_b", "textb"),
-        r"'columns.textb' is no key.*'text_b'\?; allowed: text, ",
+        r"'columns.textb' is no key.*'text_b'\?\); allowed: text, ",
     ),
     "no column": (
         PAIR.replace('label = "mood"', ""),
@@ -90,7 +90,7 @@ BAD = {
     "no columns": (PAIR.partition("[columns]")[0], "no 'columns'"),
     "kind": (
         PAIR.replace('"pair"', '"pairs"'),
-        "'kind' is 'pairs'; did you mean 'pair'.*allowed: classification",
+        "'kind' is 'pairs' .did you mean 'pair'.*allowed: classification",
     ),
     "headline": (
         PAIR.replace("files =", 'headline = "f1"\nfiles ='),

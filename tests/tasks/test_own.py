@@ -158,7 +158,7 @@ def test_a_score_that_is_none(score, tmp_path):
 def test_a_file_without_the_column(tmp_path):
     write_moods(tmp_path, "tsv", MOODS[:2])
     task = own(tmp_path, columns='text = "reviw"\nlabel = "mood"')
-    message = "no column reviw for 'columns.text'; did you mean 'review'.*id, review, score, mood"
+    message = "no column reviw for 'columns.text' .did you mean 'review'.*id, review, score, mood"
     with pytest.raises(DataError, match=message):
         load_data(task, tmp_path, strict=False)
     (tmp_path / "moods_train.csv").write_text('id,review,score,mood\nx,"밥', encoding="utf-8")
