@@ -9,10 +9,11 @@ import click
 from click.core import ParameterSource
 
 from kobert_kit.cli.klue_options import recipe_options, seed_options
+from kobert_kit.cli.task_names import task_names
 from kobert_kit.errors import DataError
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain")
-WITH_PREDICT = {"predict", "model", "output", "strict", "threads"}
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos")
+WITH_PREDICT = {"predict", "tasks", "model", "output", "strict", "threads"}
 GRID_SETS = {"epochs", "batch_size", "learning_rate"}
 
 
@@ -21,11 +22,16 @@ GRID_SETS = {"epochs", "batch_size", "learning_rate"}
     "--task",
     "tasks",
     multiple=True,
-    type=click.Choice([*TASK_NAMES, "all"]),
+    metavar="NAME|FILE.toml",
+    callback=task_names([*TASK_NAMES, "all"]),
     help="nli: inference on sentence pairs; sts: similarity of sentence pairs; ynat: topics of "
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
-    "entities, with markers that say their types; re-plain: without. May be given several times. "
-    "all: each of them.",
+    "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols, "
+    "scored with each one's best head as KLUE's baseline does, and with the best tree (_mst); "
+    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does. "
+    "NAME: nsmc, kornli, korsts, korquad, naver-ner, naver-ner-tsv, kobest-boolq, kobest-copa, "
+    "kobest-hellaswag, kobest-sentineg or kobest-wic. FILE.toml: a task of your own. May be given "
+    "several times. all: each of KLUE's. With --predict only for a task of your own.",
 )
 @click.option(
     "--model",
@@ -37,8 +43,9 @@ GRID_SETS = {"epochs", "batch_size", "learning_rate"}
     "--data-dir",
     type=click.Path(path_type=Path),
     help="The official release: the folder klue_benchmark, or one that holds it; for mrc also one "
-    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json. Default: the data set `klue` of "
-    "the Hugging Face hub.",
+    "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json; for NAME and FILE.toml the "
+    "folder of their files, or up to two folders above. Default: the data set `klue` of the "
+    "Hugging Face hub; for kobest-* `skt/kobest_v1`.",
 )
 @click.option(
     "--output",
@@ -84,6 +91,7 @@ def klue(predict: Path | None, compare: bool, runs: tuple[Path, ...], **options:
       kobert-kit klue --task nli --task sts --task ynat --model model \\
           --data-dir klue_benchmark --seeds 3
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --from-scratch
+      kobert-kit klue --task my_task.toml --model model --data-dir my_data
       kobert-kit klue --task nli --model model --data-dir klue_benchmark --grid --seeds 3
       kobert-kit klue --predict news.json --model model/klue/ynat --output news.jsonl
       kobert-kit klue --compare model/klue other/klue
@@ -93,7 +101,7 @@ def klue(predict: Path | None, compare: bool, runs: tuple[Path, ...], **options:
     if predict is not None:
         _refuse("--predict", _names() - WITH_PREDICT)
         _need(options, "model", "output")
-        _predict(predict, *(options[name] for name in ("model", "output", "threads", "strict")))
+        _predict(predict, **{name: options[name] for name in WITH_PREDICT - {"predict"}})
     elif compare:
         _refuse("--compare", _names() - {"compare", "runs"})
         _compare(runs)
@@ -134,6 +142,7 @@ def _finetune(
     grid: bool,
     **options: Any,
 ) -> None:
+    from kobert_kit.tasks.catalogue import get_task
     from kobert_kit.tasks.finetune import FinetuneSettings
 
     if seed is not None and seeds > 1:
@@ -142,14 +151,15 @@ def _finetune(
         _refuse("--grid", GRID_SETS)
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    names = list(dict.fromkeys(TASK_NAMES if "all" in tasks else tasks))
+    given = TASK_NAMES if "all" in tasks else tasks
+    chosen_tasks = {task.name: task for task in map(get_task, given)}
     failed = []
-    for name in names:
+    for name, task in chosen_tasks.items():
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)
         try:
-            _run(grid, name, model, data_dir, run, settings, chosen, click.echo, threads, strict)
+            _run(grid, task, model, data_dir, run, settings, chosen, click.echo, threads, strict)
         except DataError as error:
-            if len(names) == 1:
+            if len(chosen_tasks) == 1:
                 raise
             click.echo(f"error: {error}", err=True)
             failed.append(name)
@@ -157,20 +167,19 @@ def _finetune(
         raise DataError(f"not done: {', '.join(failed)}, for the reasons above; the others are")
 
 
-def _run(grid: bool, name: str, model: Path, data_dir: Path | None, run: Path, *how: Any) -> None:
+def _run(grid: bool, task: Any, model: Path, data_dir: Path | None, run: Path, *how: Any) -> None:
     """One task, and what came out."""
     from kobert_kit.report.grid import describe_grid
     from kobert_kit.report.klue import describe, write_confusion_tables
-    from kobert_kit.tasks.catalogue import TASKS
     from kobert_kit.tasks.finetune import finetune
     from kobert_kit.tasks.grid import search
 
     if grid:
         run = run.with_name(f"{run.name}-grid")
-        search(TASKS[name], model, data_dir, run, *how)
+        search(task, model, data_dir, run, *how)
         click.echo(f"\n{describe_grid(run)}\n\nresults: {run}")
     else:
-        finetune(TASKS[name], model, data_dir, run, *how)
+        finetune(task, model, data_dir, run, *how)
         write_confusion_tables(run)
         click.echo(f"\n{describe(run)}\n\nresults: {run}")
 
@@ -181,11 +190,20 @@ def _compare(runs: tuple[Path, ...]) -> None:
     click.echo(compare_runs(runs))
 
 
-def _predict(file: Path, model: Path, output: Path, threads: int | None, strict: bool) -> None:
+def _predict(
+    file: Path,
+    tasks: tuple[str, ...],
+    model: Path,
+    output: Path,
+    threads: int | None,
+    strict: bool,
+) -> None:
     from kobert_kit.report.tables import score
     from kobert_kit.tasks.predict import predict
 
-    done = predict(file, model, output, click.echo, threads, strict)
+    if len(tasks) > 1:
+        raise click.UsageError("--predict is for one task")
+    done = predict(file, model, output, click.echo, threads, strict, *tasks)
     for message in done.skipped:
         click.echo(message)
     skipped = f", {len(done.skipped)} records skipped" if done.skipped else ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
-from kobert_kit.tasks.hub import hub_records, load_hub
-from kobert_kit.tasks.official import official_file
+from kobert_kit.tasks.files import find_files
+from kobert_kit.tasks.hub import hub_name, hub_records, load_hub
 from kobert_kit.tasks.task import HasGuid, Task
 
 E = TypeVar("E", bound=HasGuid)
@@ -48,14 +49,13 @@ def load_data(
         splits = load_hub(task)
         for split, name in (("train", "train"), ("dev", "validation")):
             records = hub_records(task, splits[name], split)
-            where = f"hub klue/{task.name} {split}"
+            where = f"{hub_name(task)} {split}"
             kept[split], skipped[split] = read_examples(records, task.parse_hub, where, strict)
     else:
-        paths = {split: official_file(task.files, data_dir, split) for split in ("train", "dev")}
-        for split, path in paths.items():
-            kept[split], skipped[split] = read_examples(
-                task.records(path), task.parse, str(path), strict
-            )
+        for split, paths in find_files(task.files, data_dir).items():
+            records = chain.from_iterable(map(task.records, paths))
+            where = ", ".join(map(str, paths))
+            kept[split], skipped[split] = read_examples(records, task.parse, where, strict)
     bad = {split: messages for split, messages in skipped.items() if messages}
     return TaskData(kept["train"][:limit], kept["dev"][:limit], bad)
 

@@ -34,6 +34,13 @@ class Encoded(Generic[E]):
         """(rows,) tokens of each row, special tokens included."""
         return np.diff(self.offsets)
 
+    def sequences(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the tokens of ``rows`` begin in ``ids``, and how many they are: (batch,) each.
+
+        (batch, n) each where a row is n sequences.
+        """
+        return self.offsets[rows], self.lengths[rows]
+
     def labels_of(self, rows: np.ndarray, places: np.ndarray, real: np.ndarray) -> np.ndarray:
         """Labels of a batch of ``rows``.
 
@@ -43,10 +50,29 @@ class Encoded(Generic[E]):
         labels: np.ndarray = self.labels[rows]
         return labels
 
+    def inputs_of(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """What the model of this task takes of a batch of ``rows`` beside tokens, by argument."""
+        return {}
+
+    @property
+    def output_lengths(self) -> np.ndarray:
+        """(rows,) how much of a row's output, if it has a length, is not padding."""
+        return self.lengths
+
 
 def flat(rows: Sequence[Sequence[int]], kind: type) -> np.ndarray:
     """All values of ``rows`` one after another."""
     return np.fromiter(chain.from_iterable(rows), dtype=kind)
+
+
+def padded(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray, fill: int) -> np.ndarray:
+    """A batch (rows, longest, ...) of ragged ``values``, ``fill`` behind the shorter ``rows``."""
+    lengths = offsets[rows + 1] - offsets[rows]
+    places = np.arange(lengths.max())
+    real = places < lengths[:, None]
+    batch = np.full((*real.shape, *values.shape[1:]), fill, dtype=values.dtype)
+    batch[real] = values[(offsets[rows][:, None] + places)[real]]
+    return batch
 
 
 def encode_texts(

@@ -8,10 +8,13 @@ from typing import Any, ClassVar
 import torch
 from torch.nn import functional as F
 from transformers import (
+    AutoModelForMultipleChoice,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
 )
+
+from kobert_kit.tasks.biaffine import BiaffineParser, TaggedBiaffineParser
 
 IGNORED = -100  # a label that is not learnt
 
@@ -62,6 +65,19 @@ class Classification(Head):
         return {**super().config(), "problem_type": "single_label_classification"}
 
 
+class Choice(Head):
+    """One of several choices, each scored as a pair with the question: logits (batch, choices).
+
+    The softmax is over the choices (Zellers et al. 2018; Devlin et al. 2019, section 4.4).
+    """
+
+    auto = AutoModelForMultipleChoice
+
+    def config(self) -> dict[str, Any]:
+        """One score a pair; what the choices are called is the task's."""
+        return {}
+
+
 class Regression(Head):
     """One score for a text or a pair: logits (batch, 1), squared error."""
 
@@ -101,3 +117,33 @@ class Spans(Head):
 
     def outputs(self, logits: torch.Tensor) -> torch.Tensor:
         return logits.transpose(1, 2)
+
+
+class Arcs(Head):
+    """A head and a label for each word: logits (batch, words, words + 1, labels), the root first.
+
+    They are log-probabilities. In ``labels`` of a batch a label is numbered
+    head * len(self.labels) + label.
+    """
+
+    auto = BiaffineParser
+
+    def logits(self, output: Any, mask: torch.Tensor | None) -> torch.Tensor:
+        scores: torch.Tensor = output
+        return scores
+
+    def loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The cross-entropy of the heads, and of the labels given the right head."""
+        return F.nll_loss(
+            logits.flatten(2).flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+
+    def outputs(self, logits: torch.Tensor) -> torch.Tensor:
+        """(batch, words, words + 1, 2): the log-probability of each arc, and its best label."""
+        return torch.stack([logits.logsumexp(-1), logits.argmax(-1)], dim=-1)
+
+
+class TaggedArcs(Arcs):
+    """The same for words that come with tags."""
+
+    auto = TaggedBiaffineParser

@@ -1,4 +1,4 @@
-"""KLUE from the Hugging Face hub.
+"""Data sets of the Hugging Face hub, KLUE among them.
 
 The hub's ``klue`` numbers the labels of NLI and YNAT in another order than the official files, so
 a label is read by its name.
@@ -9,25 +9,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.task import E, Task
+
+
+def hub_place(task: Task[Any]) -> tuple[str, str]:
+    """Path and configuration of the data set; a task of one's own says its ``hub``.
+
+    Raises:
+        UsageError: it is not on the hub.
+    """
+    # re-plain and dp-gold-pos are the data of re and dp.
+    place: tuple[str, str] | None = getattr(task, "hub", ("klue", task.name.partition("-")[0]))
+    if place is None:
+        raise UsageError(f"--task {task.name}: not read from the hub; name --data-dir")
+    return place
+
+
+def hub_name(task: Task[Any]) -> str:
+    """The data set, for messages."""
+    return f"hub {'/'.join(hub_place(task))}"
 
 
 def load_hub(task: Task[Any]) -> Any:
     """The hub's splits of ``task`` (a `datasets.DatasetDict`), downloaded or from its cache.
 
     Raises:
+        UsageError: the task is not on the hub.
         DataError: the hub cannot be reached and the cache does not hold it.
     """
     import datasets
 
+    path, config = hub_place(task)
     try:
-        # re-plain is re with other markers.
-        return datasets.load_dataset("klue", task.name.partition("-")[0])
+        return datasets.load_dataset(path, config)
     except Exception as error:  # connection, HTTP, cache: every library in between has its own
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
-            f"the hub's data set klue/{task.name} could not be loaded ({reason}); check the "
+            f"the hub's data set {path}/{config} could not be loaded ({reason}); check the "
             "connection, or download the official files and name their folder with --data-dir"
         ) from None
 
@@ -53,7 +72,7 @@ def hub_records(task: Task[Any], dataset: Any, split: str) -> Iterator[tuple[str
             names[column] = found
     for number, row in enumerate(dataset, start=1):
         named = {column: _named(row[column], names[column]) for column in names}
-        yield f"hub klue/{task.name} {split}: record {number}", row | named
+        yield f"{hub_name(task)} {split}: record {number}", row | named
 
 
 def _named(value: Any, names: list[str]) -> Any:

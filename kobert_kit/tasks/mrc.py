@@ -11,6 +11,7 @@ import numpy as np
 
 from kobert_kit.tasks.answers import Found, best_threshold, find_answers, lost
 from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.files import SplitFiles
 from kobert_kit.tasks.heads import Head, Spans
 from kobert_kit.tasks.metrics import (
     klue_mrc_em,
@@ -30,7 +31,7 @@ class AnswerTask:
     """Extraction of answers from a context."""
 
     name: str = "mrc"
-    files: tuple[str, ...] = (
+    files: tuple[str | SplitFiles, ...] = (
         "klue-mrc-v1.1/klue-mrc-v1.1_{split}.json",
         "KorQuAD_v1.0_{split}.json",
         "{split}-v2.0.json",
@@ -114,7 +115,7 @@ class AnswerTask:
             yield {
                 "guid": question.guid,
                 "gold": [text for _, text in question.answers],
-                "pred": found.text(_plain_threshold(question)),
+                "pred": found.text(plain_threshold(question)),
                 "null_score": found.null_score,
                 "best": [asdict(answer) for answer in found.best],
             }
@@ -152,7 +153,7 @@ def scores(questions: Sequence[Question], found: Sequence[Found]) -> dict[str, f
     Where questions may be unanswerable, also the official ones at the threshold that is best on
     these very questions, which flatters.
     """
-    plain = [e.text(_plain_threshold(q)) for q, e in zip(questions, found, strict=True)]
+    plain = [e.text(plain_threshold(q)) for q, e in zip(questions, found, strict=True)]
     values = {**_text_scores(questions, plain), **lost(questions, found, plain)}
     if any(question.impossible is not None for question in questions):
         threshold = best_threshold(questions, found)
@@ -163,7 +164,7 @@ def scores(questions: Sequence[Question], found: Sequence[Found]) -> dict[str, f
     return values
 
 
-def _plain_threshold(question: Question) -> float:
+def plain_threshold(question: Question) -> float:
     """Where all questions have answers, one is always given."""
     return np.inf if question.impossible is None else 0.0
 

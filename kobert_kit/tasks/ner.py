@@ -1,8 +1,4 @@
-"""KLUE-NER: who, where, when and how much, as a tag for each character.
-
-Tokens and characters meet at offsets: a token learns the tag of its first character, and gives
-its tag to all of its characters. So an [UNK], a jamo or an emoji shifts nothing.
-"""
+"""KLUE-NER: who, where, when and how much, as a tag for each character."""
 
 from __future__ import annotations
 
@@ -16,9 +12,9 @@ import numpy as np
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.bio import OUTSIDE, best_tags, tags_of_characters, tags_of_tokens
+from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import IGNORED, Head, Tagging
+from kobert_kit.tasks.heads import Head, Tagging
 from kobert_kit.tasks.metrics import (
     klue_ner_char_macro_f1,
     klue_ner_entity_macro_f1,
@@ -26,22 +22,13 @@ from kobert_kit.tasks.metrics import (
     ner_entity_macro_f1_per_sentence,
 )
 from kobert_kit.tasks.metrics.entities import entities
-from kobert_kit.tasks.official import read_text
-from kobert_kit.tasks.parse import looks_like, short
-from kobert_kit.tasks.windows import TokenWindows, window_arrays
+from kobert_kit.tasks.official import sentence_records
+from kobert_kit.tasks.parse import comment_of, looks_like, short
+from kobert_kit.tasks.tagged import Sentence, decode_tags, encode_tags
+from kobert_kit.tasks.windows import TokenWindows
 
 TYPES = ("PS", "LC", "OG", "DT", "TI", "QT")
 LABELS = (*(f"{place}-{kind}" for kind in TYPES for place in "BI"), OUTSIDE)
-OVERLAP = 4  # neighbouring windows share a quarter of their tokens
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A text and the tag of each of its characters (code points), spaces included."""
-
-    guid: str
-    text: str
-    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -58,32 +45,11 @@ class EntityTask:
         return Tagging(LABELS)
 
     def records(self, path: Path) -> Iterator[tuple[str, list[str]]]:
-        """The lines of each sentence: comments, then a line for each character.
-
-        A blank line ends a sentence. A character may be a blank, so lines are never stripped, nor
-        cut where ``splitlines`` would.
-        """
-        lines: list[str] = []
-        number, first = 0, 1
-        for line_number, line in enumerate(chain(read_text(path).split("\n"), [""]), start=1):
-            if line:
-                lines.append(line)
-                continue
-            if lines:
-                number += 1
-                yield f"{path}:{first}: sentence {number}", lines
-            lines, first = [], line_number + 1
-        if not number:
-            raise DataError(f"{path}: no sentences; get the file again")
+        """The lines of each sentence: comments, then a line for each character."""
+        return sentence_records(path)
 
     def parse(self, record: list[str], where: str) -> Sentence:
-        comments = [line for line in record if line.startswith("##")]
-        if not comments:
-            raise DataError(f"{where}: no line '## guid<TAB>sentence'; not data of the task ner")
-        # The file's own comments stand in front of the first sentence's.
-        guid, tab, marked = comments[-1][2:].lstrip(" ").partition("\t")
-        if not guid or not tab:
-            raise DataError(f"{where}: no guid in {short(comments[-1])}")
+        guid, marked = comment_of(self.name, record, where)
         where = f"{where} ({guid})"
         pairs = [_character(line, where) for line in record if not line.startswith("##")]
         if not pairs:
@@ -93,7 +59,7 @@ class EntityTask:
         marked_again = marked_text(chars, tags)
         if marked_again != marked:
             raise DataError(f"{where}: {_difference(marked, marked_again)}")
-        return Sentence(encodable(guid), encodable("".join(chars)), tags)
+        return Sentence(guid, encodable("".join(chars)), tags)
 
     def parse_hub(self, record: dict[str, Any], where: str) -> Sentence:
         chars, tags = record.get("tokens"), record.get("ner_tags")
@@ -127,26 +93,11 @@ class EntityTask:
         self, examples: Sequence[Sentence], tokenizer: Any, max_length: int
     ) -> TokenWindows[Sentence]:
         """A sentence that is too long becomes several windows: no gold tag is cut off."""
-        texts = [example.text for example in examples]
-        arrays = window_arrays(tokenizer, texts, None, max_length, max_length // OVERLAP)
-        labels = np.full(len(arrays["ids"]), IGNORED, dtype=np.int64)
-        rows = TokenWindows(examples, labels=labels, **arrays)
-        place = {label: number for number, label in enumerate(LABELS)}
-        for example, tokens in zip(examples, rows.text_tokens(), strict=True):
-            tags = tags_of_tokens(example.tags, rows.spans[tokens].tolist())
-            labels[tokens] = [place[tag] for tag in tags]
-        return rows
+        return encode_tags(examples, LABELS, tokenizer, max_length)
 
     def decode(self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]) -> list[list[str]]:
         """The best valid tags of each sentence's characters."""
-        assert isinstance(rows, TokenWindows)
-        values = np.concatenate(outputs)
-        decoded = []
-        for example, tokens in zip(rows.examples, rows.text_tokens(), strict=True):
-            tags = best_tags(values[tokens], LABELS)
-            spans = rows.spans[tokens].tolist()
-            decoded.append(tags_of_characters(len(example.text), tags, spans))
-        return decoded
+        return decode_tags(rows, outputs, LABELS)
 
     def score(self, rows: Encoded[Sentence], outputs: Sequence[np.ndarray]) -> dict[str, float]:
         return scores(rows.examples, self.decode(rows, outputs))

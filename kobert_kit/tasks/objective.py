@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,20 +22,26 @@ EVALUATION_BATCH_SIZE = 64
 
 @dataclass(kw_only=True)
 class TaskBatch(TensorBatch):
-    """``input_ids`` (batch, length); ``attention_mask`` likewise, or None where nothing is padded;
-    ``token_type_ids`` likewise, or None where the model takes none; ``labels`` as the head wants
-    them; ``weight`` of them are learnt."""
+    """``input_ids`` (batch, length), of choices (batch, choices, length); ``attention_mask``
+    likewise, or None where nothing is padded; ``token_type_ids`` likewise, or None where the model
+    takes none; ``labels`` as the head wants them; ``weight`` of them are learnt. ``inputs`` are
+    what else the model takes, by argument."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor | None
     token_type_ids: torch.Tensor | None
     labels: torch.Tensor
     weight: int
+    inputs: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def output(self, model: nn.Module) -> Any:
         """What ``model`` returns for the batch."""
         types = {} if self.token_type_ids is None else {"token_type_ids": self.token_type_ids}
-        return model(self.input_ids, attention_mask=self.attention_mask, **types)
+        return model(self.input_ids, attention_mask=self.attention_mask, **types, **self.inputs)
+
+    def _with(self, change: Callable[[torch.Tensor], torch.Tensor]) -> TaskBatch:
+        changed = {name: change(value) for name, value in self.inputs.items()}
+        return replace(super()._with(change), inputs=changed)
 
 
 class TaskObjective:
@@ -87,8 +94,8 @@ class TaskObjective:
         """What the head gives for each row of dev, in dev's order, without padding."""
         device = next(model.parameters()).device
         outputs: list[np.ndarray] = [np.empty(0)] * len(self.dev)
-        lengths = self.dev.lengths
-        for rows in sorted_batches(lengths, EVALUATION_BATCH_SIZE):
+        lengths = self.dev.output_lengths
+        for rows in sorted_batches(self.dev.lengths, EVALUATION_BATCH_SIZE):
             logits = self.logits(model, self._make(self.dev, rows).to(device))
             values = self.head.outputs(logits).cpu().numpy()
             for row, value in zip(rows.tolist(), values, strict=True):
@@ -96,10 +103,10 @@ class TaskObjective:
         return outputs
 
     def _make(self, encoded: Encoded[Any], rows: np.ndarray) -> TaskBatch:
-        lengths = encoded.lengths[rows]
+        starts, lengths = encoded.sequences(rows)
         places = np.arange(lengths.max())
-        real = places < lengths[:, None]
-        flat = (encoded.offsets[rows][:, None] + places)[real]
+        real = places < lengths[..., None]
+        flat = (starts[..., None] + places)[real]
         ids = np.full(real.shape, self.pad_id, dtype=np.int64)
         ids[real] = encoded.ids[flat]
         types = None
@@ -109,9 +116,19 @@ class TaskObjective:
         labels = encoded.labels_of(rows, flat, real)
         return TaskBatch(
             input_ids=torch.from_numpy(ids),
-            attention_mask=None if real.all() else torch.from_numpy(real),
+            attention_mask=_mask(real),
             token_type_ids=None if types is None else torch.from_numpy(types),
             labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
             weight=int((labels != IGNORED).sum()),
+            inputs={
+                name: torch.from_numpy(values) for name, values in encoded.inputs_of(rows).items()
+            },
         )
+
+
+def _mask(real: np.ndarray) -> torch.Tensor | None:
+    """None where nothing is padded; for choices always one, of numbers, as ModernBERT wants it."""
+    if real.ndim > 2:
+        return torch.from_numpy(real.astype(np.int64))
+    return None if real.all() else torch.from_numpy(real)

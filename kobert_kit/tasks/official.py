@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,29 @@ def json_records(path: Path, task: str) -> Iterator[tuple[str, Any]]:
         raise DataError(f"{path}: expected a list of records, as the files of {task} have it")
     for number, record in enumerate(records, start=1):
         yield f"{path}: record {number}", record
+
+
+def sentence_records(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """The lines of each sentence, comments (##) included, each with where it stands.
+
+    A blank line ends a sentence. A character may be a blank, so lines are never stripped, nor cut
+    where ``splitlines`` would.
+
+    Raises:
+        DataError: the file cannot be read, or has no sentences.
+    """
+    lines: list[str] = []
+    number, first = 0, 1
+    for line_number, line in enumerate(chain(read_text(path).split("\n"), [""]), start=1):
+        if line:
+            lines.append(line)
+            continue
+        if lines:
+            number += 1
+            yield f"{path}:{first}: sentence {number}", lines
+        lines, first = [], line_number + 1
+    if not number:
+        raise DataError(f"{path}: no sentences; get the file again")
 
 
 def read_json(path: Path) -> Any:

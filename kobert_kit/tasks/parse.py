@@ -14,6 +14,7 @@ SIGNATURES = {
     "sts": {"sentence1", "sentence2"},
     "ynat": {"title", "label"},
     "re": {"subject_entity", "object_entity"},
+    "dp": {"word_form", "deprel"},
     "wos": {"dialogue"},
     "mrc": {"paragraphs"},
 }
@@ -31,6 +32,22 @@ def guid_of(task: str, record: Any, where: str) -> str:
     if not isinstance(guid, str) or not guid:
         raise DataError(f"{where}: no 'guid'{looks_like(task, record)}")
     return encodable(guid)
+
+
+def comment_of(task: str, lines: Sequence[str], where: str) -> tuple[str, str]:
+    """The guid and the text in the comment of a sentence, whose lines are ``lines``.
+
+    Raises:
+        DataError: there is none.
+    """
+    comments = [line for line in lines if line.startswith("##")]
+    if not comments:
+        raise DataError(f"{where}: no line '## guid<TAB>sentence'; not data of the task {task}")
+    # The file's own comments stand in front of the first sentence's.
+    guid, tab, text = comments[-1][2:].lstrip(" ").partition("\t")
+    if not guid or not tab:
+        raise DataError(f"{where}: no guid in {short(comments[-1])}")
+    return encodable(guid), text
 
 
 def text_of(task: str, record: dict[str, Any], name: str, where: str) -> str:

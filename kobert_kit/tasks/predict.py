@@ -43,13 +43,15 @@ def predict(
     say: Callable[[str], object],
     threads: int | None = None,
     strict: bool = False,
+    described: str | None = None,
 ) -> Predicted:
     """Write to ``output`` a JSON line for each example of ``file``, as predictions.jsonl has them.
 
     ``file`` has the layout of the official files of the task that ``model`` was fine-tuned on; a
     record may lack its label, and its line then lacks "gold". ``model`` is a folder `seed-N` or
     `best` of a run, or a run, which stands for its seed that did best on dev. Records that are
-    bad or do not fit are skipped unless ``strict``.
+    bad or do not fit are skipped unless ``strict``. ``described`` is the TOML file of a task of
+    one's own, which the folder knows by name only.
 
     Raises:
         DataError: ``model`` is no fine-tuned model, or ``file`` holds nothing for its task.
@@ -61,7 +63,7 @@ def predict(
         torch.set_num_threads(threads)
     path = finetuned_folder(model, say)
     record = read_record(path, STAGE)
-    task: Task[Any] = get_task(record.settings["task"])
+    task = _task(record.settings["task"], described)
     _check_tokenizer(path, record)
     examples, unlabelled, skipped = _read(task, file, strict)
     folder, classifier = open_classifier(path, task)
@@ -78,6 +80,14 @@ def predict(
     write_lines(output, _without_gold(task.predictions(rows, outputs), unlabelled))
     scores = {} if unlabelled or len(examples) < 2 else task.score(rows, outputs)
     return Predicted(len(examples), skipped, scores)
+
+
+def _task(name: str, described: str | None) -> Task[Any]:
+    """The task that the model was fine-tuned on."""
+    task = get_task(described or name)
+    if task.name != name:
+        raise UsageError(f"--task {described}: the model was fine-tuned on {name}")
+    return task
 
 
 def _read(task: Task[Any], file: Path, strict: bool) -> tuple[list[Any], set[str], list[str]]:
@@ -111,7 +121,7 @@ def _without_gold(
 ) -> Iterator[dict[str, Any]]:
     for line in lines:
         if line["guid"] in unlabelled:
-            del line["gold"]
+            line.pop("gold", None)
         yield line
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.files import SplitFiles
 from kobert_kit.tasks.heads import Head
 
 
@@ -25,8 +26,9 @@ E = TypeVar("E", bound=HasGuid)
 class Task(Protocol[E]):
     """How a task reads, encodes, is learnt, decodes and scores.
 
-    ``files`` are the paths of a split in a release, "{split}" in place of train and dev, the first
-    that is there being read. ``headline`` is the metric that KLUE ranks by. ``outputs`` is always
+    ``files`` are the paths of a split in a release, "{split}" in place of train and dev, or a
+    `SplitFiles` that names them; the first that is there is read. ``headline`` is the metric to
+    rank by, for KLUE's tasks KLUE's. ``outputs`` is always
     what ``head`` gave for the rows of an `Encoded`, an array a row. ``added_tokens`` are entries
     that the task needs beside the tokenizer's, with the ids from the tokenizer's length on.
     """
@@ -35,7 +37,7 @@ class Task(Protocol[E]):
     def name(self) -> str: ...
 
     @property
-    def files(self) -> tuple[str, ...]: ...
+    def files(self) -> tuple[str | SplitFiles, ...]: ...
 
     @property
     def headline(self) -> str: ...

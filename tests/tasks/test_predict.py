@@ -40,7 +40,9 @@ def without_labels(values: object) -> object:
 def unlabelled_copy(path: Path, folder: Path) -> Path:
     text = path.read_text(encoding="utf-8")
     copy = folder / path.name
-    if path.suffix == ".tsv":
+    if "-dp-" in path.name:
+        copy.write_text(re.sub(r"\t[^\t\n]*\t[A-Z_]+$", "", text, flags=re.M), encoding="utf-8")
+    elif path.suffix == ".tsv":
         text = re.sub(r"\t([BI]-[A-Z]{2}|O)$", "", text, flags=re.MULTILINE)
         text = re.sub(r"<([^<>]*):(?:PS|LC|OG|DT|TI|QT)>", r"\1", text)
         copy.write_text(text, encoding="utf-8")
@@ -100,6 +102,34 @@ def test_sentences_of_ner_may_be_given_by_their_line_alone(encoder, tmp_path):
     first, second = lines(tmp_path / "new.jsonl")
     assert (first["guid"], len(first["pred"])) == ("a-1", len("민수가 #1 곳에 갔다"))
     assert (second["guid"], len(second["pred"])) == ("a-2", len("비가 온다."))
+
+
+@pytest.mark.parametrize("kind", ["regression", "tagging"])
+def test_a_task_of_ones_own_is_named_by_its_file(kind, model_dir, tmp_path):
+    columns, more = {
+        "regression": ('{ text = "t", label = "y" }', "lowest = 1\nhighest = 9\n"),
+        "tagging": ('{ text = "t", label = "y" }', 'labels = ["PS"]\nunit = "word"\n'),
+    }[kind]
+    files = 'files = { train = "a.jsonl", dev = "a.jsonl" }\nformat = "jsonl"\n'
+    described = tmp_path / "own.toml"
+    described.write_text(
+        f'name = "own"\nkind = "{kind}"\n{files}columns = {columns}\n{more}', encoding="utf-8"
+    )
+    label = {"regression": [1, 8, 4.5], "tagging": ["B-PS O", "O O", "O B-PS"]}[kind]
+    rows = [{"t": text, "y": y} for text, y in zip(["김밥 먹었다"] * 3, label, strict=True)]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+    (tmp_path / "new.jsonl").write_text('{"t": "국수 먹었다"}\n', encoding="utf-8")
+    settings = FinetuneSettings(epochs=1, max_length=16)
+    task = get_task(str(described))
+    finetune(task, model_dir, tmp_path, tmp_path / "run", settings, [0], print, threads=1)
+    out = tmp_path / "out.jsonl"
+    given = (tmp_path / "new.jsonl", tmp_path / "run", out, print, 1, True)
+    predict(*given, str(described))
+    [line] = lines(out)
+    assert "gold" not in line and "pred" in line
+    with pytest.raises(UsageError, match="the model was fine-tuned on own"):
+        predict(*given, "nli")
 
 
 @pytest.fixture

@@ -160,8 +160,8 @@ def test_a_missing_file(tmp_path):
 
 
 def test_an_unknown_task():
-    with pytest.raises(UsageError, match="--task dp: one of nli, sts, ynat"):
-        get_task("dp")
+    with pytest.raises(UsageError, match="--task tagging: one of nli, sts, ynat"):
+        get_task("tagging")
 
 
 def test_majority_class(data_dir):

@@ -10,6 +10,7 @@ from transformers import (
     AutoModelForMaskedLM,
     BertConfig,
     BertTokenizerFast,
+    DistilBertConfig,
     ElectraConfig,
     ModernBertConfig,
     RobertaConfig,
@@ -21,6 +22,7 @@ CONFIGS = {
     "roberta": RobertaConfig,  # as klue/roberta-base: with a BERT tokenizer and one segment
     "electra": ElectraConfig,
     "modernbert": ModernBertConfig,
+    "distilbert": DistilBertConfig,  # no segments, and names of its own
 }
 LONGEST = 128
 
@@ -45,6 +47,13 @@ def write_encoder(folder: Path, texts: Iterable[str], kind: str = "bert") -> Pat
     if kind == "modernbert":
         special = {"cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3}
         values |= special
+    elif kind == "distilbert":
+        values |= {
+            "hidden_dim": 64,
+            "dropout": 0.0,
+            "attention_dropout": 0.0,
+            "seq_classif_dropout": 0.0,
+        }
     else:
         values |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     if kind == "roberta":

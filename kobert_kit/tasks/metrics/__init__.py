@@ -8,8 +8,8 @@ stands beside each official one that is not what its name promises.
 |---|---|---|
 | ynat | `ynat_macro_f1` | `ynat_macro_f1_all_7` |
 | nli | `klue_nli_acc` | the same |
-| sts | `klue_sts_pearsonr`, `klue_sts_f1` | the same |
-| ner | `klue_ner_entity_macro_f1` | `ner_entity_macro_f1_per_sentence` |
+| sts | `klue_sts_pearsonr`, `klue_sts_f1` | the same, and `sts_spearmanr` |
+| ner | `klue_ner_entity_macro_f1` | `ner_entity_macro_f1_per_sentence`, `ner_entity_f1` |
 | | `klue_ner_char_macro_f1` | `ner_char_macro_f1_without_o` |
 | re | `klue_re_micro_f1` | the same, and `re_accuracy` |
 | | `klue_re_auprc` | `re_mean_average_precision` |
@@ -17,7 +17,7 @@ stands beside each official one that is not what its name promises.
 | | `klue_dp_las_macro_f1` | `dp_las_macro_f1_without_wrong_head` |
 | | `klue_dp_las_micro_f1` | `dp_las` |
 | mrc | `klue_mrc_em` | `mrc_em_brackets_stripped` |
-| | `klue_mrc_rouge_w` | `mrc_substring_f1`, `mrc_char_f1` |
+| | `klue_mrc_rouge_w` | `mrc_substring_f1`, `mrc_char_f1`, `korquad_char_f1` |
 | wos | `wos_jga` | the same |
 | | `wos_slot_micro_f1` | `wos_slot_micro_f1_pooled` |
 
@@ -32,6 +32,7 @@ from __future__ import annotations
 from kobert_kit.tasks.metrics.answers import (
     klue_mrc_em,
     klue_mrc_rouge_w,
+    korquad_char_f1,
     mrc_char_f1,
     mrc_em_brackets_stripped,
     mrc_substring_f1,
@@ -55,6 +56,7 @@ from kobert_kit.tasks.metrics.entities import (
     klue_ner_char_macro_f1,
     klue_ner_entity_macro_f1,
     ner_char_macro_f1_without_o,
+    ner_entity_f1,
     ner_entity_macro_f1_per_sentence,
 )
 from kobert_kit.tasks.metrics.relations import (
@@ -63,7 +65,7 @@ from kobert_kit.tasks.metrics.relations import (
     re_accuracy,
     re_mean_average_precision,
 )
-from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr
+from kobert_kit.tasks.metrics.similarity import klue_sts_f1, klue_sts_pearsonr, sts_spearmanr
 
 __all__ = [
     "confusion_matrix",
@@ -82,13 +84,16 @@ __all__ = [
     "klue_re_micro_f1",
     "klue_sts_f1",
     "klue_sts_pearsonr",
+    "korquad_char_f1",
     "mrc_char_f1",
     "mrc_em_brackets_stripped",
     "mrc_substring_f1",
     "ner_char_macro_f1_without_o",
+    "ner_entity_f1",
     "ner_entity_macro_f1_per_sentence",
     "re_accuracy",
     "re_mean_average_precision",
+    "sts_spearmanr",
     "wos_jga",
     "wos_slot_micro_f1",
     "wos_slot_micro_f1_pooled",

@@ -74,6 +74,17 @@ def mrc_char_f1(gold: Sequence[Question], pred: Mapping[str, str]) -> float:
     return _mean_of_best(gold, pred, normalise, character_f1)
 
 
+def korquad_char_f1(gold: Sequence[Question], pred: Mapping[str, str]) -> float:
+    """KorQuAD 1.0's F1: ``mrc_char_f1`` where brackets and quotes become spaces, 0 to 100.
+
+    Its exact match is ``mrc_em_brackets_stripped`` (Lim et al., 2019).
+
+    Raises:
+        ValueError: as ``klue_mrc_em``.
+    """
+    return _mean_of_best(gold, pred, normalise_as_meant, character_f1)
+
+
 def normalise(text: str) -> str:
     """``text`` as the baseline compares it.
 

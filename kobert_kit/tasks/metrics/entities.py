@@ -66,6 +66,25 @@ def ner_entity_macro_f1_per_sentence(
     return _entity_macro_f1(gold_tags, pred_tags)
 
 
+def ner_entity_f1(
+    gold: Sequence[Sentence], pred: Sequence[Tags], label_order: Sequence[str] | None = None
+) -> float:
+    """Conventional: F1 over the entities of all types together, as conlleval pools them.
+
+    0 to 100; NaN without any entity. Missing predictions are O.
+
+    Raises:
+        ValueError: as ``klue_ner_entity_macro_f1``.
+    """
+    _check(gold, pred, label_order)
+    both = total = 0
+    for sentence, tags in zip(gold, pred, strict=True):
+        there, found = entities(sentence["tags"]), entities(tags)
+        both += len(there & found)
+        total += len(there) + len(found)
+    return 200.0 * both / total if total else float("nan")
+
+
 def klue_ner_char_macro_f1(
     gold: Sequence[Sentence], pred: Sequence[Tags], label_order: Sequence[str]
 ) -> float:

@@ -30,6 +30,26 @@ def klue_sts_pearsonr(gold: Sequence[float], pred: Sequence[float]) -> float:
     return 100.0 * float(np.dot(x / np.linalg.norm(x), y / np.linalg.norm(y)))
 
 
+def sts_spearmanr(gold: Sequence[float], pred: Sequence[float]) -> float:
+    """Conventional: Pearson correlation of the ranks, -100 to 100, equal values sharing the mean
+    of their ranks (Spearman, 1904). NaN where either side is constant.
+
+    Raises:
+        ValueError: as ``klue_sts_pearsonr``.
+    """
+    check_pairs(gold, pred)
+    return klue_sts_pearsonr(_ranks(gold), _ranks(pred))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    _, place, count = np.unique(
+        np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
+    )
+    last = np.cumsum(count)
+    ranks: list[float] = (last - (count - 1) / 2)[place].tolist()
+    return ranks
+
+
 def klue_sts_f1(gold: Sequence[float], pred: Sequence[float]) -> float:
     """F1 of "similar", 0 to 100: values of at least 3 on either side; 0 where there is none.
 
