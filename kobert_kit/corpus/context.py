@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -19,7 +19,8 @@ SentenceStarts = Callable[[str], list[int]]
 class Context:
     """The corpus and what is asked of it. It travels to every process, so it is plain data.
 
-    ``files`` and the index in ``names`` of the source of each; ``filters`` by source's name;
+    ``files`` and the index in ``names`` of the source of each; ``archives``: that which a file lies
+    in as a member, by the file's index; ``filters`` by source's name;
     ``work`` is the folder of what is on its way. ``sentence_starts`` is a function of a module.
     """
 
@@ -33,6 +34,13 @@ class Context:
     near_duplicates: bool = True
     evaluation_files: tuple[Path, ...] = ()
     drop_overlap: bool = True
+    archives: dict[int, Path] = field(default_factory=dict)
+
+    @property
+    def on_disk(self) -> list[Path]:
+        """The files and archives that hold the corpus, each once."""
+        paths = (self.archives.get(file, path) for file, path in enumerate(self.files))
+        return list(dict.fromkeys(paths))
 
     @property
     def evaluation(self) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kobert_kit.corpus.archives import ARCHIVES, UNPACK, UNREAD, list_members
 from kobert_kit.corpus.context import Context, SentenceStarts, name_sources
 from kobert_kit.corpus.cutting import FORMATS, PARSERS
 from kobert_kit.corpus.evaluation import evaluation_files
@@ -37,7 +38,6 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
-ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2", ".7z", ".rar", ".egg")
 PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson")
 
 
@@ -100,10 +100,10 @@ def make_corpus(
             say(f"part {pace.part + 1} of {pace.parts} is done; run without --shard next")
             return plan
         ledger = _joined(context.work)
+        for path, what in unreadable:
+            ledger.end_file(str(path), "", "", what)
         _check_ledger(ledger)
         _settle_overlap(ledger, context)
-    for path, what in unreadable:
-        ledger.end_file(str(path), "", "", what)
     write_json(output / LEDGER_NAME, ledger.to_json())
     plan.results = _results(ledger)
     plan.seconds = round(time.monotonic() - started, 1)
@@ -133,18 +133,27 @@ def _context(
             f"--preset {min(unknown)}=...: no such source; the sources are {', '.join(names)}"
         )
     filters: dict[str, Settings] = {}
-    found: dict[Path, tuple[Path, int]] = {}
+    files: dict[Path, int] = {}
+    archives: dict[Path, Path] = {}
+    seen: set[Path] = set()
     for number, (name, path) in enumerate(zip(names, sources, strict=True)):
         preset = settings.presets.get(name) or settings.presets.get("", "none")
         filters[name] = choose_filters(preset, settings.filters, settings.without)
-        for file in find_files([path], FORMATS, refuse):
-            found.setdefault(file.resolve(), (file, number))
-        for archive in _archives(path):
-            refuse(archive, "an archive, which is not read; unpack it first")
-    _require_parsers(file for file, _ in found.values())
+        for file in find_files([path], (*FORMATS, *ARCHIVES), refuse):
+            if file.resolve() in seen:
+                continue
+            seen.add(file.resolve())
+            members = [file]
+            if format_of(file, ARCHIVES):
+                members = list_members(file, FORMATS, refuse)
+                archives |= dict.fromkeys(members, file)
+            files |= dict.fromkeys(members, number)
+        for archive in _unread_archives(path):
+            refuse(archive, f"an archive, {UNPACK}")
+    _require_parsers(files)
     return Context(
-        [file for file, _ in found.values()],
-        [number for _, number in found.values()],
+        list(files),
+        list(files.values()),
         names,
         filters,
         output / WORK,
@@ -153,12 +162,13 @@ def _context(
         settings.near_duplicates,
         tuple(evaluation_files(settings.evaluation)),
         settings.drop_overlap,
+        {number: archives[file] for number, file in enumerate(files) if file in archives},
     )
 
 
-def _archives(folder: Path) -> list[Path]:
+def _unread_archives(folder: Path) -> list[Path]:
     """Files below ``folder`` that may hold documents, and are not opened."""
-    return [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES)]
+    return [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(UNREAD)]
 
 
 def _require_parsers(files: Iterable[Path]) -> None:
@@ -182,7 +192,7 @@ def _plan(context: Context, settings: CorpusSettings, pace: Pace) -> Record:
             "chunk_bytes": pace.chunk_bytes,
             "shard_chunks": pace.shard_chunks,
         },
-        inputs={"corpus": _fingerprint(context.files)}
+        inputs={"corpus": _fingerprint(context.on_disk)}
         | _word_lists(context)
         | _evaluation_inputs(context),
         versions=versions(*PACKAGES, *settings.sentences.packages),

@@ -4,40 +4,70 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
+from kobert_kit.corpus.compression import Advance, Damaged, decompress, read_blocks
 from kobert_kit.corpus.encodings import UTF8, Transcoded
-from kobert_kit.corpus.files import EXTRACTED, format_of
+from kobert_kit.corpus.files import EXTRACTED, compression_of, format_of
 from kobert_kit.corpus.json_files import cut_json
-from kobert_kit.corpus.parquet import read_rows
+from kobert_kit.corpus.parquet import read_copied_rows, read_rows
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
 from kobert_kit.corpus.wiki_files import cut_dump, cut_extracted
 from kobert_kit.errors import DataError
 
 TABLES = {".csv": ",", ".tsv": "\t"}
-DUMP, JSON = ".xml", ".json"
-FORMATS = (".txt", ".jsonl", ".parquet", *TABLES, DUMP, EXTRACTED, JSON)
+DUMP, JSON, PARQUET = ".xml", ".json", ".parquet"
+FORMATS = (".txt", ".jsonl", PARQUET, *TABLES, DUMP, EXTRACTED, JSON)
 PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"}  # packages that not every user needs
 
 
 def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterator[Raw | FileEnd]:
     """The records of one file, and its end. Damage ends the file, never the job."""
-    kind, blocks = format_of(path, FORMATS), Transcoded(read_blocks(path, advance))
+    blocks = Transcoded(read_blocks(path, advance))
+    if format_of(path, FORMATS) == PARQUET:
+        blocks.encoding = UTF8
+        records = _cut_rows(file, read_rows(path, advance, text_field))
+    else:
+        records = _cut(file, path, blocks, text_field)
+    yield from _until_end(file, path, path, records, blocks)
+
+
+def read_member(
+    file: int, path: Path, archive: Path, content: Iterable[bytes], text_field: str
+) -> Iterator[Raw | FileEnd]:
+    """The same of a member of an archive: its ``content``, as it lies there, has the format and
+    compression that its ``path`` says."""
+    blocks = Transcoded(decompress(content, compression_of(path)))
+    if format_of(path, FORMATS) == PARQUET:
+        rows = read_copied_rows(path, decompress(content, compression_of(path)), text_field)
+        blocks.encoding = UTF8
+        records = _cut_rows(file, rows)
+    else:
+        records = _cut(file, path, blocks, text_field)
+    yield from _until_end(file, path, archive, records, blocks)
+
+
+def _cut(file: int, path: Path, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    return _CUT[format_of(path, FORMATS)](file, blocks, text_field)
+
+
+def _cut_rows(file: int, rows: Iterator[dict[str, object]]) -> Iterator[Raw]:
+    return (Raw(file, number, row) for number, row in enumerate(rows, 1))
+
+
+def _until_end(
+    file: int, path: Path, on_disk: Path, records: Iterator[Raw], blocks: Transcoded
+) -> Iterator[Raw | FileEnd]:
+    """``records`` up to where there are no more, for whichever reason, and the end that it is."""
     problem, line = "", 0
     try:
-        before = _stamp(path)
-        if kind == ".parquet":
-            blocks.encoding = UTF8
-            for line, row in enumerate(read_rows(path, advance, text_field), 1):
-                yield Raw(file, line, row)
-        else:
-            for record in _CUT[kind](file, blocks, text_field):
-                line = record.line
-                yield record
-        if _stamp(path) != before:
+        before = _stamp(on_disk)
+        for record in records:
+            line = record.line
+            yield record
+        if _stamp(on_disk) != before:
             problem = "the file changed while it was read; run the command again on a copy at rest"
     except Damaged as error:
         problem = f"truncated or damaged after line {line:,} ({error})"

@@ -228,12 +228,12 @@ def test_the_job_goes_on_past_what_is_broken(tmp_path: Path) -> None:
     (folder / "loop").symlink_to(folder)
     (folder / "self.txt").symlink_to(folder / "self.txt")
     write_bytes(folder / "table.csv", b"a,b\n1,2\n")
-    write_bytes(folder / "more.zip", b"PK")
+    write_bytes(folder / "more.7z", b"7z")
     ledger = run([folder], tmp_path / "out", presets={"": "none"})
     problems = {Path(file["file"]).name: file["problem"] for file in ledger.problems()}
-    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv", "more.zip"}
+    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv", "more.7z"}
     assert problems["broken.jsonl.gz"].startswith("truncated or damaged after line 1,")
-    assert problems["more.zip"] == "an archive, which is not read; unpack it first"
+    assert problems["more.7z"] == "an archive, which is not read; unpack it first"
     assert "broken link" in problems["self.txt"] and "no column 'text'" in problems["table.csv"]
     assert 1_000 < ledger.total.kept[0] < 2_000
 
