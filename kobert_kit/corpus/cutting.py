@@ -19,8 +19,10 @@ from kobert_kit.errors import DataError
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 DUMP, JSON, PARQUET = ".xml", ".json", ".parquet"
-FORMATS = (".txt", ".jsonl", PARQUET, *TABLES, DUMP, EXTRACTED, JSON)
-PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"}  # packages that not every user needs
+HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
+FORMATS = (".txt", ".jsonl", PARQUET, *TABLES, DUMP, EXTRACTED, JSON, *HTML, *MARKDOWN)
+# Packages that not every user needs.
+PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"} | dict.fromkeys(MARKDOWN, "markdown_it")
 
 
 def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterator[Raw | FileEnd]:
@@ -75,6 +77,8 @@ def _until_end(
         problem = str(error).removeprefix(f"{path}: ")
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
+    if problem and on_disk.exists() and not on_disk.stat().st_size:
+        problem = "the file is empty"
     yield FileEnd(file, blocks.encoding, problem)
 
 
@@ -134,6 +138,26 @@ def _is_blank(line: bytes, encoding: str) -> bool:
     return not line or line.isspace() or not line[:300].decode(encoding, "replace").strip()
 
 
+def _cut_whole(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    """A file that is one document; of a damaged one what lies before."""
+    parts, size, damage = list[bytes](), 0, None
+    try:
+        for block in blocks:
+            size += len(block)
+            if size <= LONGEST_RECORD:
+                parts.append(block)
+            else:
+                parts.clear()
+    except Damaged as error:
+        damage = error
+    if size > LONGEST_RECORD:
+        yield Raw(file, 1, problem=TOO_LONG)
+    elif size:
+        yield Raw(file, 1, b"".join(parts), blocks.lines_in)
+    if damage:
+        raise damage
+
+
 def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -> Iterator[Raw]:
     """Rows under a header. Tab-separated files know no quoting."""
     csv.field_size_limit(LONGEST_RECORD)
@@ -144,9 +168,11 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
     else:
         rows = csv.reader(lines, delimiter=delimiter)
     try:
-        header = next(rows, [])
+        header = next(rows, None)
     except csv.Error as error:
         raise DataError(f"no table: its first line is not a row ({error})") from None
+    if not header:
+        raise DataError("the file is empty" if header is None else "its first line has no columns")
     if text_field not in header:
         raise DataError(
             f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"
@@ -190,5 +216,6 @@ _CUT: dict[str, Cut] = {
     DUMP: cut_dump,
     EXTRACTED: cut_extracted,
     JSON: cut_json,
+    **dict.fromkeys((*HTML, *MARKDOWN), _cut_whole),
     **{kind: partial(_cut_table, delimiter=mark) for kind, mark in TABLES.items()},
 }

@@ -1,4 +1,4 @@
-"""All files of a corpus, one after another, as records: those on disk, and those in archives."""
+"""All files of a corpus, one after another, as records: on disk, in archives, and of the hub."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kobert_kit.corpus.archives import member_path, walk
 from kobert_kit.corpus.compression import Advance, Damaged
 from kobert_kit.corpus.context import Context
 from kobert_kit.corpus.cutting import read_member, read_raw
+from kobert_kit.corpus.hub import read_hub
 from kobert_kit.corpus.raw import FileEnd, Raw
 from kobert_kit.errors import DataError
 
@@ -21,7 +22,11 @@ def read_sources(context: Context, advance: Advance) -> Iterator[Raw | FileEnd]:
             yield from _read_archive(context, archive, list(group), advance)
             continue
         for file in group:
-            yield from read_raw(file, context.files[file], context.text_field, advance)
+            path, revision = context.files[file], context.revisions.get(file)
+            if revision is None:
+                yield from read_raw(file, path, context.text_field, advance)
+            else:
+                yield from read_hub(file, path, revision, context.text_field)
 
 
 def _read_archive(

@@ -49,23 +49,32 @@ class Pace:
     workers: int = 2
     part: int = 0
     parts: int = 1
-    chunk_bytes: int = 4 << 20
-    shard_chunks: int = 32
+    # Small, for at the end a process waits for the other's chunk, which takes Kiwi seconds.
+    chunk_bytes: int = 1 << 20
+    shard_chunks: int = 128
 
 
 def take_steps(context: Context, pace: Pace, output: Path) -> bool:
     """Take all steps that are not taken yet; false where other parts have to take theirs first."""
+    _prepare_evaluation(context, pace)
     with worker_pool(pace.workers, START_METHOD, start_worker, context) as pool:
         chunks = _clean(context, pace, pool)
         if pace.parts > 1:
             return False
         compare_lines(context, chunks)
-        if context.evaluation_files and not is_saved(context.evaluation):
-            build_index(context.evaluation_files).save(context.evaluation)
         _judge(context, pace, pool, chunks)
         compare_documents(context, chunks)
         _write(context, pace, pool, chunks, output)
     return True
+
+
+def _prepare_evaluation(context: Context, pace: Pace) -> None:
+    """Index the evaluation data. In a part too, so that what cannot be read shows before any
+    work; but parts may share a folder, and only the last command writes."""
+    if context.evaluation_files and not is_saved(context.evaluation):
+        index = build_index(context.evaluation_files)
+        if pace.parts == 1:
+            index.save(context.evaluation)
 
 
 def _clean(context: Context, pace: Pace, pool: ProcessPoolExecutor) -> int:

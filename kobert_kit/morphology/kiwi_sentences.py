@@ -13,7 +13,9 @@ def kiwi_sentence_starts(text: str) -> list[int]:
     starts: list[int] = []
     kiwi = analyser()
     for offset, line in _pieces(text):
-        starts += (offset + sentence.start for sentence in kiwi.split_into_sents(line))
+        # Clauses within sentences would be looked for as well.
+        sentences = kiwi.split_into_sents(line, return_sub_sents=False)
+        starts += (offset + sentence.start for sentence in sentences)
     return starts
 
 

@@ -173,6 +173,25 @@ def test_twenty_kills_at_any_moment_end_in_the_same_bytes(
     assert contents(output) == contents(made)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system's limits differ")
+@pytest.mark.parametrize("largest", [2_000, 9_000, 60_000])
+def test_a_full_disk_is_told_and_the_same_command_goes_on(
+    sources: list[Path], made: Path, tmp_path: Path, largest: int
+) -> None:
+    """A limit to the size of files stands in for the disk: the same call fails in the same way."""
+    limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
+    limited = PROGRAM.replace("if __name__", limit + "if __name__")
+    (tmp_path / "limited.py").write_text(limited)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    arguments = [str(tmp_path / "full"), *map(str, sources)]
+    command = [sys.executable, str(tmp_path / "limited.py"), *arguments]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    assert "DataError" in said and "make room and run the same command again" in said
+    command = [sys.executable, str(tmp_path / "program.py"), *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+    assert contents(tmp_path / "full") == contents(made)
+
+
 def test_a_finished_folder_is_left_alone_and_another_command_refused(
     sources: list[Path], made: Path
 ) -> None:
