@@ -128,7 +128,7 @@ def compare_documents(context: Context, chunks: int) -> None:
         arrays = read_arrays(context.chunk(JUDGED, number))
         digests[span], places[span] = arrays["digests"], arrays["places"]
         signatures[span], compared[span] = arrays["signatures"], arrays["compared"]
-    copies = _find_copies(digests, signatures, compared, context.work / BUCKETS)
+    copies = find_copies(digests, signatures, compared, context.work / BUCKETS)
     found: Arrays = {"places": places, "offsets": offsets, "similarity": copies.similarity}
     for name, array in (found | {"kept": copies.kept}).items():  # which is the last, and tells
         temporary = context.work / "copies.tmp.npy"
@@ -137,7 +137,7 @@ def compare_documents(context: Context, chunks: int) -> None:
     signatures_path.unlink()
 
 
-def _find_copies(
+def find_copies(
     digests: Hashes, signatures: Signatures, compared: NDArray[np.bool_], buckets: Path
 ) -> Copies:
     """Exact copies of the first of their kind, and near ones among those firsts."""
