@@ -13,9 +13,7 @@ def kiwi_sentence_starts(text: str) -> list[int]:
     starts: list[int] = []
     kiwi = analyser()
     for offset, line in _pieces(text):
-        # Clauses within sentences would be looked for as well.
-        sentences = kiwi.split_into_sents(line, return_sub_sents=False)
-        starts += (offset + sentence.start for sentence in sentences)
+        starts += (offset + sentence.start for sentence in kiwi.split_into_sents(line))
     return starts
 
 

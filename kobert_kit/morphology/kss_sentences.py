@@ -29,12 +29,12 @@ def kss_sentence_starts(text: str) -> list[int]:
     offset = 0
     for line in text.split("\n"):
         if line and not line.isspace():
-            starts += (offset + start for start in _starts(line, _split(line)))
+            starts += (offset + start for start in starts_of(line, _split(line)))
         offset += len(line) + 1
     return starts
 
 
-def _starts(line: str, sentences: list[str]) -> list[int]:
+def starts_of(line: str, sentences: list[str]) -> list[int]:
     """Where ``sentences`` begin in ``line``, found by their letters: kss may change white space.
 
     Where it changed more than that, the line is one sentence.
