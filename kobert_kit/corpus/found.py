@@ -33,7 +33,7 @@ class Found:
             self.files.setdefault(path, source)
             return
         for file in find_files([path], (*FORMATS, *ARCHIVES), refuse):
-            if file.resolve() in self._seen:
+            if file.resolve() in self._seen or (file != path and _is_about(file)):
                 continue
             self._seen.add(file.resolve())
             members = [file]
@@ -41,7 +41,8 @@ class Found:
                 members = list_members(file, FORMATS, refuse)
                 self.archives |= dict.fromkeys(members, file)
             for member in members:
-                self.files.setdefault(member, source)
+                if member == path or not _is_about(member):
+                    self.files.setdefault(member, source)
         for archive in sorted(path.rglob("*")):
             if archive.name.lower().endswith(UNREAD):
                 refuse(archive, f"an archive, {UNPACK}")
@@ -49,3 +50,8 @@ class Found:
     def by_index(self, values: Mapping[Path, Value]) -> dict[int, Value]:
         """``values`` of some files by the files' indices."""
         return {at: values[file] for at, file in enumerate(self.files) if file in values}
+
+
+def _is_about(file: Path) -> bool:
+    """Whether a file is about those around it, which are the corpus; named itself, it is read."""
+    return file.name.lower().startswith("readme.")

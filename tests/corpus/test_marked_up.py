@@ -114,6 +114,7 @@ def test_a_folder_of_pages(tmp_path: Path) -> None:
     write_bytes(folder / "a.HTML", PAGE.encode("cp949"))
     write_bytes(folder / "b.htm.gz", PAGE.replace("등대", "우체국").encode("utf-16"))
     write_bytes(folder / "c.md", MARKUP.replace("\n", "\r\n").encode())
+    write_bytes(folder / "README.md", "이 폴더의 글을 설명한다.".encode())
     write_bytes(folder / "d.html", b"<p><a href=x>menu</a></p>")
     bad = "<p>성한 줄이다.\n".encode() + b"\xff\xff\xff\n" + "<p>또 성하다.".encode()
     write_bytes(folder / "e.html", bad)
