@@ -1,7 +1,9 @@
 """Does `kobert-kit corpus` find what is planted in real text?
 
 Copies of documents, as they are, with their sentences in another order, and with 5 % of their
-characters replaced, at the end of the corpus; and sentences of evaluation data inside documents.
+characters replaced, at the end of the corpus; documents that are no copies, though they share half
+their text with another, or a form that all are written in; and sentences of evaluation data
+inside documents.
 
     python benchmarks/corpus_planted.py --evaluation KLUE_FILE_OR_FOLDER CORPUS...
 """
@@ -16,12 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
+from kobert_kit.corpus.buckets import Indices
+from kobert_kit.corpus.comparing import find_copies
 from kobert_kit.corpus.documents import ReadReport
 from kobert_kit.corpus.evaluation import evaluation_files, evaluation_sentences
 from kobert_kit.corpus.files import find_files
 from kobert_kit.corpus.lines import hash_text
-from kobert_kit.corpus.minhash import FEWEST, sign
-from kobert_kit.corpus.near import find_near
+from kobert_kit.corpus.minhash import FEWEST, NGRAM, Signatures, sign
+from kobert_kit.corpus.near import THRESHOLD
+from kobert_kit.corpus.ngrams import hash_ngrams
 from kobert_kit.corpus.overlap import build_index, find_sentences, is_looked_for
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.corpus.sentences import split_sentences
@@ -39,6 +44,7 @@ def main() -> None:
     texts = list({hash_text(document.text): document.text for document in documents}.values())
     print(f"{len(texts):,} distinct documents; {PLANTED:,} planted copies of each kind")
     plant_copies(texts)
+    plant_others(texts)
     if arguments.evaluation:
         plant_sentences(texts, arguments.evaluation)
 
@@ -54,15 +60,64 @@ def plant_copies(texts: Sequence[str]) -> None:
         "5 % of characters replaced": replace,
     }
     for name, change in kinds.items():
-        copies, counts = sign([change(rng, texts[number]) for number in chosen])
-        together = np.concatenate([signatures, copies])
-        wanted = np.concatenate([sizes, counts]) >= FEWEST
-        with tempfile.TemporaryDirectory() as work:
-            kept = find_near(together, wanted, Path(work) / "buckets").kept
+        kept = compare(texts, [change(rng, texts[number]) for number in chosen], signatures, sizes)
         found = kept[len(texts) :] == kept[chosen]
         print(f"{name}: {100 * found.mean():.2f} % found")
     alone = kept[: len(texts)] != np.arange(len(texts))
     print(f"taken for near duplicates among the corpus itself: {int(alone.sum())}")
+
+
+def compare(
+    texts: Sequence[str], planted: Sequence[str], signatures: Signatures, sizes: Indices
+) -> Indices:
+    """For each of ``texts``, whose signatures are known, and ``planted`` the one that is kept."""
+    more, counts = sign(planted)
+    digests = np.array([hash_text(text) for text in (*texts, *planted)], np.uint64)
+    compared = np.concatenate([sizes, counts]) >= FEWEST
+    with tempfile.TemporaryDirectory() as work:
+        together = np.concatenate([signatures, more])
+        return find_copies(digests, together, compared, Path(work) / "buckets").kept
+
+
+def plant_others(texts: Sequence[str]) -> None:
+    """Documents that must stay. One that is taken for a copy is a false merge, unless chance made
+    it one: two texts behind one form may begin alike."""
+    rng = random.Random(SEED + 1)
+    signatures, sizes = sign(texts)
+    long = [number for number in np.flatnonzero(sizes >= FEWEST) if len(texts[number]) >= 400]
+    form = texts[rng.choice(long)]
+    for name, change in (("half the text of another", halves), ("a form of its own", formed)):
+        made = []
+        for first, second in zip(rng.sample(long, PLANTED), rng.sample(long, PLANTED), strict=True):
+            made.append(change(texts[first], texts[second] if change is halves else form))
+        kept = compare(texts, made, signatures, sizes)[len(texts) :]
+        merged = np.flatnonzero(kept != np.arange(len(texts), len(texts) + len(kept)))
+        everything = [*texts, *made]
+        alike = [jaccard(made[number], everything[kept[number]]) for number in merged]
+        false = sum(share < THRESHOLD for share in alike)
+        print(
+            f"{name}: {100 * false / PLANTED:.2f} % of {PLANTED:,} falsely merged; "
+            f"{len(merged) - false} more are alike (n-grams in common {THRESHOLD} and more)"
+        )
+
+
+def jaccard(first: str, second: str) -> float:
+    """The exact similarity of two texts, of which signatures give an estimate."""
+    sets = [set(hash_ngrams([text], NGRAM).hashes.tolist()) for text in (first, second)]
+    return len(sets[0] & sets[1]) / len(sets[0] | sets[1])
+
+
+def halves(first: str, second: str) -> str:
+    """The beginning of one text and as much of another."""
+    half = min(len(first), len(second)) // 2
+    return f"{first[:half]}\n{second[-half:]}"
+
+
+def formed(text: str, form: str) -> str:
+    """A form filled in: in turn a line's length of the form, the same in all, and of the text."""
+    size, half = 60, 200
+    parts = zip(range(0, half, size), range(0, len(text[: 2 * half]), size), strict=False)
+    return "\n".join(f"{form[a : a + size]}\n{text[b : b + size]}" for a, b in parts)
 
 
 def reorder(rng: random.Random, text: str) -> str:

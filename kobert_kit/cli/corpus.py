@@ -80,11 +80,17 @@ def corpus() -> None:
 )
 @click.option(
     "--sentences",
-    type=click.Choice(["none", "rule", "kiwi"]),
+    type=click.Choice(["none", "rule", "kiwi", "kss"]),
     default="none",
     show_default=True,
-    help="Mark where sentences begin and end: by rule (fast), or by Kiwi (needs no full stops, "
-    "0.3 MB/s a process, 500 MB each).",
+    help="Mark where sentences begin and end: by rule (fast), by Kiwi (needs no full stops, "
+    "0.3 MB/s a process, 500 MB each), or by kss if it is installed.",
+)
+@click.option(
+    "--profanity",
+    metavar="FILE",
+    help="Drop documents with a word of this file, which has one a line: short for --filter "
+    "profanity=FILE.",
 )
 @click.option(
     "--workers",
@@ -111,6 +117,7 @@ def make(
     evaluation: tuple[Path, ...],
     eval_overlap: str,
     sentences: str,
+    profanity: str | None,
     workers: int,
     shard: str | None,
 ) -> None:
@@ -118,9 +125,11 @@ def make(
 
     SOURCE is any number of files or folders: .txt with a blank line between documents, .jsonl,
     .parquet, .csv and .tsv, a Wikipedia dump (.xml) and what WikiExtractor made of one, .json of
-    the Modu corpora, AI-Hub or Namuwiki, each also as .gz, .xz, .bz2 or .zst, in UTF-8, UTF-16,
-    cp949 or EUC-KR. Of documents that are the same or nearly so the first is kept: name the sources
-    in the order in which you prefer them.
+    the Modu corpora, AI-Hub or Namuwiki, .html and .md (main text only), each also as .gz, .xz,
+    .bz2 or .zst, or in a .zip or .tar, in UTF-8, UTF-16, cp949 or EUC-KR; or a data set of the
+    hub, hf:OWNER/NAME[:CONFIG[:SPLIT]], of which train is read if no split is named. Of documents
+    that are the same or nearly so the first is kept: name the sources in the order in which you
+    prefer them.
 
     The folder holds the documents as JSON lines, which all other commands read, and beside them
     what was dropped, with file, line and reason, and the ledger. The same command again continues
@@ -146,6 +155,7 @@ def make(
     Examples:
       kobert-kit corpus wiki.jsonl.xz news/ --preset news --preset wiki=wiki --output clean
       kobert-kit corpus reviews.csv --text-field review --preset comments --output clean
+      kobert-kit corpus hf:wikimedia/wikipedia:20231101.ko --preset wiki --output clean
       kobert-kit corpus stats clean --html clean.html
     """
     from kobert_kit.corpus.curate import CorpusSettings, make_corpus, read_ledger
@@ -153,6 +163,8 @@ def make(
     from kobert_kit.report.corpus import describe_ledger
 
     part, parts = parse_shard(shard)
+    if profanity:
+        filters = (*filters, f"profanity={profanity}")
     settings = CorpusSettings(
         dict(_by_source(preset) for preset in presets),
         filters,
@@ -212,6 +224,15 @@ def _sentences(name: str) -> Sentences:
         return Sentences()
     if name == "rule":
         return Sentences(name, sentence_starts)
+    if name == "kss":
+        from kobert_kit.morphology.kss_sentences import (
+            KSS_PACKAGES,
+            kss_sentence_starts,
+            require_kss,
+        )
+
+        require_kss()
+        return Sentences(name, kss_sentence_starts, KSS_PACKAGES)
     from kobert_kit.morphology.kiwi import KIWI_PACKAGES
     from kobert_kit.morphology.kiwi_sentences import kiwi_sentence_starts
 

@@ -14,6 +14,7 @@ from kobert_kit.corpus.buckets import Indices, group_starts, sorted_buckets
 from kobert_kit.corpus.chunks import Arrays, read_arrays
 from kobert_kit.corpus.cleaning import CLEANED
 from kobert_kit.corpus.context import Context
+from kobert_kit.corpus.disk import reserve
 from kobert_kit.corpus.filters import LineRules, build_filters
 from kobert_kit.corpus.judging import JUDGED, LineCounts, lines_path
 from kobert_kit.corpus.lines import Hashes, distinct_per_document
@@ -119,6 +120,7 @@ def compare_documents(context: Context, chunks: int) -> None:
     signatures_path = context.work / "signatures.npy"
     shape = (max(total, 1), PLACES)  # an empty file cannot be mapped
     signatures = np.lib.format.open_memmap(signatures_path, "w+", np.uint32, shape)[:total]
+    reserve(signatures_path)
     digests, places = np.zeros(total, np.uint64), np.zeros((total, 2), np.int64)
     compared = np.zeros(total, bool)
     for number in range(chunks):
@@ -126,7 +128,7 @@ def compare_documents(context: Context, chunks: int) -> None:
         arrays = read_arrays(context.chunk(JUDGED, number))
         digests[span], places[span] = arrays["digests"], arrays["places"]
         signatures[span], compared[span] = arrays["signatures"], arrays["compared"]
-    copies = _find_copies(digests, signatures, compared, context.work / BUCKETS)
+    copies = find_copies(digests, signatures, compared, context.work / BUCKETS)
     found: Arrays = {"places": places, "offsets": offsets, "similarity": copies.similarity}
     for name, array in (found | {"kept": copies.kept}).items():  # which is the last, and tells
         temporary = context.work / "copies.tmp.npy"
@@ -135,7 +137,7 @@ def compare_documents(context: Context, chunks: int) -> None:
     signatures_path.unlink()
 
 
-def _find_copies(
+def find_copies(
     digests: Hashes, signatures: Signatures, compared: NDArray[np.bool_], buckets: Path
 ) -> Copies:
     """Exact copies of the first of their kind, and near ones among those firsts."""

@@ -46,9 +46,7 @@ def read_blocks(path: Path, advance: Advance) -> Iterator[bytes]:
     """
     try:
         with path.open("rb", buffering=0) as stream:
-            compression = compression_of(path)
-            blocks = _raw_blocks(stream.read, advance)
-            yield from _decompress(blocks, compression) if compression else blocks
+            yield from decompress(_raw_blocks(stream.read, advance), compression_of(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
 
@@ -59,7 +57,15 @@ def _raw_blocks(read: Callable[[int], bytes], advance: Advance) -> Iterator[byte
         advance(len(block))
 
 
-def _decompress(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+def decompress(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+    """``blocks`` without their ``compression``, a suffix; as they are where it is empty.
+
+    Raises:
+        Damaged: they are truncated or corrupt; all before was yielded.
+    """
+    if not compression:
+        yield from blocks
+        return
     start, error_type = _codec(compression)
     # A file may hold several compressed streams end to end, with zero bytes between them.
     current: Decompressor | None = start()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from kobert_kit.corpus.cutting import FORMATS
 from kobert_kit.corpus.files import format_of
 from kobert_kit.corpus.filters import Filters, Settings, build_filters
+from kobert_kit.corpus.hub import is_hub, parse_hub
 
 SentenceStarts = Callable[[str], list[int]]
 
@@ -19,7 +20,9 @@ SentenceStarts = Callable[[str], list[int]]
 class Context:
     """The corpus and what is asked of it. It travels to every process, so it is plain data.
 
-    ``files`` and the index in ``names`` of the source of each; ``filters`` by source's name;
+    ``files`` and the index in ``names`` of the source of each; ``archives``: that which a file lies
+    in as a member, by the file's index, and ``revisions`` of those that are data sets of the hub;
+    ``filters`` by source's name;
     ``work`` is the folder of what is on its way. ``sentence_starts`` is a function of a module.
     """
 
@@ -33,6 +36,18 @@ class Context:
     near_duplicates: bool = True
     evaluation_files: tuple[Path, ...] = ()
     drop_overlap: bool = True
+    archives: dict[int, Path] = field(default_factory=dict)
+    revisions: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def on_disk(self) -> list[Path]:
+        """The files and archives that hold the corpus, each once."""
+        paths = (
+            self.archives.get(file, path)
+            for file, path in enumerate(self.files)
+            if file not in self.revisions
+        )
+        return list(dict.fromkeys(paths))
 
     @property
     def evaluation(self) -> Path:
@@ -75,8 +90,9 @@ def name_sources(sources: list[Path]) -> list[str]:
     """A name for each source: its file's or folder's, without what its suffixes say; distinct."""
     names: list[str] = []
     for path in sources:
-        stem = path.resolve().name
-        name = base = stem if os.path.isdir(path) else stem.split(".")[0] or stem
+        stem = Path(parse_hub(path).name).name if is_hub(path) else path.resolve().name
+        whole = is_hub(path) or os.path.isdir(path)
+        name = base = stem if whole else stem.split(".")[0] or stem
         number = 2
         while name in names:
             name, number = f"{base}-{number}", number + 1

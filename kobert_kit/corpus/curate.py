@@ -15,9 +15,12 @@ import numpy as np
 
 from kobert_kit.corpus.context import Context, SentenceStarts, name_sources
 from kobert_kit.corpus.cutting import FORMATS, PARSERS
+from kobert_kit.corpus.disk import full_disk_told
 from kobert_kit.corpus.evaluation import evaluation_files
-from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, find_files, format_of
+from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, format_of
 from kobert_kit.corpus.filters import Settings, choose_filters
+from kobert_kit.corpus.found import Found
+from kobert_kit.corpus.hub import is_hub
 from kobert_kit.corpus.ledger import Ledger, Overlap
 from kobert_kit.corpus.overlap import EvaluationIndex
 from kobert_kit.corpus.steps import DROPPED, Pace, take_steps
@@ -37,8 +40,7 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
-ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2", ".7z", ".rar", ".egg")
-PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson")
+PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson", "markdown-it-py")
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def make_corpus(
     unreadable: list[tuple[Path, str]] = []
     context = _context(sources, output, settings, lambda *entry: unreadable.append(entry))
     plan = _plan(context, settings, pace)
-    with cleared_if_refused(output):
+    with cleared_if_refused(output), full_disk_told(output):
         finished = claim_output(output, CLEAN_STAGE)
         check_plan(output, plan)
         if finished:
@@ -100,14 +102,14 @@ def make_corpus(
             say(f"part {pace.part + 1} of {pace.parts} is done; run without --shard next")
             return plan
         ledger = _joined(context.work)
+        for path, what in unreadable:
+            ledger.end_file(str(path), "", "", what)
         _check_ledger(ledger)
         _settle_overlap(ledger, context)
-    for path, what in unreadable:
-        ledger.end_file(str(path), "", "", what)
-    write_json(output / LEDGER_NAME, ledger.to_json())
-    plan.results = _results(ledger)
-    plan.seconds = round(time.monotonic() - started, 1)
-    finish_output(output, plan)
+        write_json(output / LEDGER_NAME, ledger.to_json())
+        plan.results = _results(ledger)
+        plan.seconds = round(time.monotonic() - started, 1)
+        finish_output(output, plan)
     shutil.rmtree(context.work)
     return plan
 
@@ -126,25 +128,22 @@ def _context(
 ) -> Context:
     names = name_sources(list(sources))
     for source in sources:
-        if source.resolve() in [output.resolve(), *output.resolve().parents]:
+        if not is_hub(source) and source.resolve() in [output.resolve(), *output.resolve().parents]:
             raise UsageError(f"--output {output}: lies in the source {source}; name one beside it")
     if unknown := settings.presets.keys() - {"", *names}:
         raise UsageError(
             f"--preset {min(unknown)}=...: no such source; the sources are {', '.join(names)}"
         )
     filters: dict[str, Settings] = {}
-    found: dict[Path, tuple[Path, int]] = {}
+    found = Found()
     for number, (name, path) in enumerate(zip(names, sources, strict=True)):
         preset = settings.presets.get(name) or settings.presets.get("", "none")
         filters[name] = choose_filters(preset, settings.filters, settings.without)
-        for file in find_files([path], FORMATS, refuse):
-            found.setdefault(file.resolve(), (file, number))
-        for archive in _archives(path):
-            refuse(archive, "an archive, which is not read; unpack it first")
-    _require_parsers(file for file, _ in found.values())
+        found.add(path, number, refuse)
+    _require_parsers(found.files)
     return Context(
-        [file for file, _ in found.values()],
-        [number for _, number in found.values()],
+        list(found.files),
+        list(found.files.values()),
         names,
         filters,
         output / WORK,
@@ -153,12 +152,9 @@ def _context(
         settings.near_duplicates,
         tuple(evaluation_files(settings.evaluation)),
         settings.drop_overlap,
+        found.by_index(found.archives),
+        found.by_index(found.revisions),
     )
-
-
-def _archives(folder: Path) -> list[Path]:
-    """Files below ``folder`` that may hold documents, and are not opened."""
-    return [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES)]
 
 
 def _require_parsers(files: Iterable[Path]) -> None:
@@ -182,7 +178,8 @@ def _plan(context: Context, settings: CorpusSettings, pace: Pace) -> Record:
             "chunk_bytes": pace.chunk_bytes,
             "shard_chunks": pace.shard_chunks,
         },
-        inputs={"corpus": _fingerprint(context.files)}
+        inputs={"corpus": _fingerprint(context.on_disk)}
+        | {f"data set {context.files[file]}": at for file, at in context.revisions.items()}
         | _word_lists(context)
         | _evaluation_inputs(context),
         versions=versions(*PACKAGES, *settings.sentences.packages),

@@ -4,40 +4,72 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
+from kobert_kit.corpus.compression import Advance, Damaged, decompress, read_blocks
 from kobert_kit.corpus.encodings import UTF8, Transcoded
-from kobert_kit.corpus.files import EXTRACTED, format_of
+from kobert_kit.corpus.files import EXTRACTED, compression_of, format_of
 from kobert_kit.corpus.json_files import cut_json
-from kobert_kit.corpus.parquet import read_rows
+from kobert_kit.corpus.parquet import read_copied_rows, read_rows
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
 from kobert_kit.corpus.wiki_files import cut_dump, cut_extracted
 from kobert_kit.errors import DataError
 
 TABLES = {".csv": ",", ".tsv": "\t"}
-DUMP, JSON = ".xml", ".json"
-FORMATS = (".txt", ".jsonl", ".parquet", *TABLES, DUMP, EXTRACTED, JSON)
-PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"}  # packages that not every user needs
+DUMP, JSON, PARQUET = ".xml", ".json", ".parquet"
+HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
+FORMATS = (".txt", ".jsonl", PARQUET, *TABLES, DUMP, EXTRACTED, JSON, *HTML, *MARKDOWN)
+# Packages that not every user needs.
+PARSERS = {DUMP: "mwparserfromhell", JSON: "ijson"} | dict.fromkeys(MARKDOWN, "markdown_it")
 
 
 def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterator[Raw | FileEnd]:
     """The records of one file, and its end. Damage ends the file, never the job."""
-    kind, blocks = format_of(path, FORMATS), Transcoded(read_blocks(path, advance))
+    blocks = Transcoded(read_blocks(path, advance))
+    if format_of(path, FORMATS) == PARQUET:
+        blocks.encoding = UTF8
+        records = _cut_rows(file, read_rows(path, advance, text_field))
+    else:
+        records = _cut(file, path, blocks, text_field)
+    yield from _until_end(file, path, path, records, blocks)
+
+
+def read_member(
+    file: int, path: Path, archive: Path, content: Iterable[bytes], text_field: str
+) -> Iterator[Raw | FileEnd]:
+    """The same of a member of an archive: its ``content``, as it lies there, has the format and
+    compression that its ``path`` says."""
+    blocks = Transcoded(decompress(content, compression_of(path)))
+    if format_of(path, FORMATS) == PARQUET:
+        rows = read_copied_rows(path, decompress(content, compression_of(path)), text_field)
+        blocks.encoding = UTF8
+        records = _cut_rows(file, rows)
+    else:
+        records = _cut(file, path, blocks, text_field)
+    yield from _until_end(file, path, archive, records, blocks)
+
+
+def _cut(file: int, path: Path, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    return _CUT[format_of(path, FORMATS)](file, blocks, text_field)
+
+
+def _cut_rows(file: int, rows: Iterator[dict[str, object]]) -> Iterator[Raw]:
+    return (Raw(file, number, row) for number, row in enumerate(rows, 1))
+
+
+def _until_end(
+    file: int, path: Path, on_disk: Path, records: Iterator[Raw], blocks: Transcoded
+) -> Iterator[Raw | FileEnd]:
+    """``records`` up to where there are no more, for whichever reason, and the end that it is."""
     problem, line = "", 0
     try:
-        before = _stamp(path)
-        if kind == ".parquet":
-            blocks.encoding = UTF8
-            for line, row in enumerate(read_rows(path, advance, text_field), 1):
-                yield Raw(file, line, row)
-        else:
-            for record in _CUT[kind](file, blocks, text_field):
-                line = record.line
-                yield record
-        if _stamp(path) != before:
+        before = _stamp(on_disk)
+        for record in records:
+            line = record.line
+            yield record
+        if _stamp(on_disk) != before:
             problem = "the file changed while it was read; run the command again on a copy at rest"
     except Damaged as error:
         problem = f"truncated or damaged after line {line:,} ({error})"
@@ -45,6 +77,8 @@ def read_raw(file: int, path: Path, text_field: str, advance: Advance) -> Iterat
         problem = str(error).removeprefix(f"{path}: ")
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
+    if problem and on_disk.exists() and not on_disk.stat().st_size:
+        problem = "the file is empty"
     yield FileEnd(file, blocks.encoding, problem)
 
 
@@ -104,6 +138,26 @@ def _is_blank(line: bytes, encoding: str) -> bool:
     return not line or line.isspace() or not line[:300].decode(encoding, "replace").strip()
 
 
+def _cut_whole(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
+    """A file that is one document; of a damaged one what lies before."""
+    parts, size, damage = list[bytes](), 0, None
+    try:
+        for block in blocks:
+            size += len(block)
+            if size <= LONGEST_RECORD:
+                parts.append(block)
+            else:
+                parts.clear()
+    except Damaged as error:
+        damage = error
+    if size > LONGEST_RECORD:
+        yield Raw(file, 1, problem=TOO_LONG)
+    elif size:
+        yield Raw(file, 1, b"".join(parts), blocks.lines_in)
+    if damage:
+        raise damage
+
+
 def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -> Iterator[Raw]:
     """Rows under a header. Tab-separated files know no quoting."""
     csv.field_size_limit(LONGEST_RECORD)
@@ -114,9 +168,11 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
     else:
         rows = csv.reader(lines, delimiter=delimiter)
     try:
-        header = next(rows, [])
+        header = next(rows, None)
     except csv.Error as error:
         raise DataError(f"no table: its first line is not a row ({error})") from None
+    if not header:
+        raise DataError("the file is empty" if header is None else "its first line has no columns")
     if text_field not in header:
         raise DataError(
             f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"
@@ -160,5 +216,6 @@ _CUT: dict[str, Cut] = {
     DUMP: cut_dump,
     EXTRACTED: cut_extracted,
     JSON: cut_json,
+    **dict.fromkeys((*HTML, *MARKDOWN), _cut_whole),
     **{kind: partial(_cut_table, delimiter=mark) for kind, mark in TABLES.items()},
 }

@@ -79,10 +79,12 @@ class Transcoded:
 def detect(sample: bytes) -> str:
     """``utf-8`` or ``cp949``, whichever leaves fewer lines of ``sample`` that it cannot decode.
 
-    UTF-8 wins a draw.
+    In a draw the characters decide, for a file may be a single line, and then UTF-8 wins.
     """
     lines = [line for line in sample.split(b"\n") if not line.isascii()]
     bad = {name: sum(not _decodes(line, name) for line in lines) for name in (UTF8, CP949)}
+    if bad[CP949] == bad[UTF8] > 0:
+        bad = {name: sample.decode(name, "replace").count("\ufffd") for name in bad}
     return CP949 if bad[CP949] < bad[UTF8] else UTF8
 
 

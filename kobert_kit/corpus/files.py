@@ -19,6 +19,7 @@ from kobert_kit.records import (
 FORMATS = (".txt", ".jsonl", ".parquet")
 EXTRACTED = "wiki_00"  # what WikiExtractor names its files, with other numbers
 COMPRESSIONS = (".gz", ".xz", ".zst", ".bz2")
+_SHORT = {".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2"}  # for .tar.gz and so on
 
 # The stage whose folder is a corpus, and the part of it that holds the documents.
 CLEAN_STAGE, CLEAN_DOCUMENTS = "corpus", "documents"
@@ -28,8 +29,8 @@ Refuse = Callable[[Path, str], None]
 
 def compression_of(path: Path) -> str:
     """The suffix of a compressed file, in lower case; empty for a plain one."""
-    name = path.name.lower()
-    return next((suffix for suffix in COMPRESSIONS if name.endswith(suffix)), "")
+    suffix = path.suffix.lower()
+    return suffix if suffix in COMPRESSIONS else _SHORT.get(suffix, "")
 
 
 def format_of(path: Path, formats: Sequence[str] = FORMATS) -> str:

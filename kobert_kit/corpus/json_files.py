@@ -1,70 +1,165 @@
-"""JSON files of many documents as a stream, one document in memory at a time."""
+"""JSON files as a stream, one document in memory at a time."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
-from kobert_kit.corpus.encodings import CP949, Transcoded
-from kobert_kit.corpus.raw import Raw
+from kobert_kit.corpus.encodings import Transcoded
+from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
 # Documents lie in an array, or in one under one of these keys (Modu; AI-Hub).
 _KEYS = {"document", "documents", "data"}
+_CONTAINER = "an object that holds documents"
 _DEEPEST = 100  # levels; no corpus has a tenth of it, and a parser would drown in more
+_FIRST_LINE = 1 << 20  # bytes in which the first of several lines of JSON has to end
+_DAMAGE = "\ufdd0"  # for bytes that cannot be decoded: no character, so no text has it
+UNDECODABLE = "bytes that are not of the file's encoding"
+
+
+def _mark_damage(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return _DAMAGE, error.end
+
+
+codecs.register_error("kobert_kit.mark_damage", _mark_damage)
 
 
 class _Stream:
-    """Blocks as a file in UTF-8, as far as the parser asks for."""
+    """Blocks as a file in UTF-8, as far as the parser asks for; damage to its bytes is marked."""
 
-    def __init__(self, blocks: Transcoded) -> None:
-        self._blocks, self._transcoded = iter(blocks), blocks
-        self._decoder = codecs.getincrementaldecoder(CP949)(errors="replace")
+    def __init__(self, blocks: Iterable[bytes], transcoded: Transcoded) -> None:
+        self._blocks, self._transcoded = iter(blocks), transcoded
+        self._decoder: codecs.IncrementalDecoder | None = None
 
     def read(self, size: int) -> bytes:
         if size == 0:
             return b""
         block = next((block for block in self._blocks if block), b"")
-        if self._transcoded.lines_in != CP949:
+        # Until something else than ASCII came, its encoding is not known.
+        if self._decoder is None and block.isascii():
             return block
+        decode = self._decode(block)
         # Half a character at the end of a block waits for the rest of it.
-        while not (text := self._decoder.decode(block, final=not block)) and block:
+        while not (text := decode(block, not block)) and block:
             block = next(self._blocks, b"")
-        return text.encode()
+        return bytes(text.encode())
+
+    def _decode(self, block: bytes) -> Any:
+        if self._decoder is None:
+            make = codecs.getincrementaldecoder(self._transcoded.lines_in)
+            self._decoder = make("kobert_kit.mark_damage")
+        return self._decoder.decode
+
+
+class _Builder:
+    """One value from the parser's events; ``problem`` says why it is no document."""
+
+    def __init__(self, level: int) -> None:
+        import ijson
+
+        self._value = ijson.ObjectBuilder()
+        self._level, self._size = level, 0
+        self.problem = ""
+
+    def event(self, event: str, value: Any) -> None:
+        if isinstance(value, str):
+            self._size += len(value)
+            if _DAMAGE in value:
+                self.problem = UNDECODABLE
+        if self._size > LONGEST_RECORD:
+            self.problem = TOO_LONG
+        else:
+            self._value.event(event, value)
+
+    def ends(self, depth: int) -> bool:
+        return depth == self._level
+
+    def raw(self, file: int, number: int) -> Raw:
+        if self.problem:
+            return Raw(file, number, problem=self.problem)
+        return Raw(file, number, self._value.value)
 
 
 def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
-    """The documents of a JSON file; the line of each is its number, from 1."""
+    """The documents of a JSON file, each with its number from 1 for a line.
+
+    They lie in an array, or in one in an object (``_KEYS``); or an object is itself one, and more
+    may follow, a line each.
+    """
+    head, rest = _peek(blocks)
+    if _is_lines(head):
+        for number, line in cut_lines(chain([head], rest), LONGEST_RECORD):
+            if line is None:
+                yield Raw(file, number, problem=TOO_LONG)
+            elif line and not line.isspace():
+                yield Raw(file, number, line, blocks.lines_in)
+        return
+    yield from _parse(file, _Stream(chain([head], rest), blocks))
+
+
+def _peek(blocks: Transcoded) -> tuple[bytes, Iterator[bytes]]:
+    """The first line, and what comes with it; and the rest."""
+    rest, head = iter(blocks), b""
+    while b"\n" not in head[:-1] and len(head) < _FIRST_LINE and (block := next(rest, b"")):
+        head += block
+    return head, rest
+
+
+def _is_lines(head: bytes) -> bool:
+    """Whether the first line is an object, and so are others, as far as one can see."""
+    first, _, others = head.partition(b"\n")
+    if not first.strip().endswith(b"}") or not others.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = json.loads(first.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and not any(isinstance(value.get(key), list) for key in _KEYS)
+
+
+def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
     import ijson
 
-    number = depth = level = 0
+    number = depth = 0
     root = key = ""
-    builder: Any = None
+    builder: _Builder | None = None
     try:
-        for event, value in ijson.basic_parse(_Stream(blocks)):
+        for event, value in ijson.basic_parse(stream, multiple_values=True):
             opens, closes = event.startswith("start_"), event.startswith("end_")
             depth -= closes
-            if builder is None and event == "start_map" and _is_document(depth, root, key):
-                builder, level = ijson.ObjectBuilder(), depth
+            if depth == 1 and root == "start_map" and key in _KEYS and event == "start_array":
+                builder = None  # the object holds documents, and is none
+                root = _CONTAINER
+            elif builder is None and event == "start_map" and _is_document(depth, root, key):
+                builder = _Builder(depth)
             if builder is not None:
                 builder.event(event, value)
-                if closes and depth == level:
+                if closes and builder.ends(depth):
                     number += 1
-                    yield Raw(file, number, builder.value)
+                    yield builder.raw(file, number)
                     builder = None
-            elif event == "map_key" and depth == 1:
+            if event == "map_key" and depth == 1:
                 key = value
-            root = event if opens and depth == 0 else root
+            if opens and depth == 0:
+                root, key = event, ""
             depth += opens
             if depth > _DEEPEST:
                 raise DataError(f"nested deeper than {_DEEPEST} levels after document {number:,}")
     except ijson.JSONError as error:
-        what = " ".join(str(error).split())[:80]
+        what = re.split(r"\s*\n|\s*b['\"]", str(error))[0].rstrip(". ")[:80]
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
     if not number:
         raise DataError("no documents in a layout of JSON that is known here")
 
 
 def _is_document(depth: int, root: str, key: str) -> bool:
-    return (depth == 1 and root == "start_array") or (depth == 2 and key in _KEYS)
+    """Whether an object that opens is a document, or may be one."""
+    if depth == 2:
+        return root == _CONTAINER and key in _KEYS
+    return depth == 0 or (depth == 1 and root == "start_array")

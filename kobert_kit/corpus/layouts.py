@@ -19,7 +19,7 @@ _PARTS = ("paragraph", "paragraphs", "utterance", "dialogue", "text", "body")
 
 def fields_of(item: dict[str, Any], text_field: str) -> dict[str, object]:
     """``id``, ``title`` and, under the name ``text_field``, the text of a document."""
-    if "namespace" in item and isinstance(item.get("text"), str):
+    if item.get("namespace") is not None and isinstance(item.get("text"), str):
         text: Any = namu_prose(item["text"]) if str(item["namespace"]) == "0" else ""
     else:
         text = item[text_field] if isinstance(item.get(text_field), str) else _text(item)

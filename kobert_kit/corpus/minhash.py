@@ -1,9 +1,10 @@
 """MinHash signatures, by one permutation: each n-gram is hashed once and falls into one of the
-signature's places, where the smallest wins. A place that nothing fell into borrows from another,
-chosen by a fixed random sequence, so that equal sets still have equal signatures and the share of
-equal places still estimates the Jaccard similarity.
+signature's places, where the smallest wins. Of the places that something of either document fell
+into, the share of equal ones estimates the Jaccard similarity, the better the fewer n-grams there
+are. A place that nothing fell into borrows from another, chosen by a fixed random sequence, so that
+any places can be looked up; its lowest bit says so.
 
-A library (datasketch) hashes each n-gram once for every place, which takes 128 times the work, and
+A library (datasketch) hashes each n-gram once for every place, which takes 256 times the work, and
 its index lies in memory as Python objects.
 """
 
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 
 from kobert_kit.corpus.ngrams import hash_ngrams
 
-PLACES = 128
+PLACES = 256  # the top bits of a hash, of which there are 8
 NGRAM = 5
 FEWEST = 50  # n-grams that a document needs to be compared: 54 letters
 _EMPTY = np.uint32(0xFFFFFFFF)
+_BORROWED = np.uint32(1)
 _BATCH = 500_000  # characters at a time, so that arrays stay in the cache
 
 Signatures = NDArray[np.uint32]
@@ -47,8 +49,8 @@ def sign(texts: Sequence[str]) -> tuple[Signatures, NDArray[np.int64]]:
 def _sign(texts: Sequence[str]) -> tuple[Signatures, NDArray[np.int64]]:
     ngrams = hash_ngrams(texts, NGRAM)
     flat = np.full(len(texts) * PLACES, _EMPTY, np.uint32)
-    places = ngrams.owners * PLACES + (ngrams.hashes >> np.uint64(57)).astype(np.int64)
-    ranks = np.minimum((ngrams.hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32), _EMPTY - 1)
+    places = ngrams.owners * PLACES + (ngrams.hashes >> np.uint64(56)).astype(np.int64)
+    ranks = (ngrams.hashes & np.uint64(0xFFFFFFFE)).astype(np.uint32)
     np.minimum.at(flat, places, ranks)
     signatures: Signatures = flat.reshape(-1, PLACES)
     compared = ngrams.sizes >= FEWEST
@@ -60,11 +62,13 @@ def _sign(texts: Sequence[str]) -> tuple[Signatures, NDArray[np.int64]]:
 def _fill(signatures: Signatures) -> Signatures:
     """Borrow for empty places from those that were not."""
     filled: Signatures = signatures.copy()
+    rows = np.arange(len(filled))
     for sources in _borrowing():
-        empty = filled == _EMPTY
-        if not empty.any():
+        empty = filled[rows] == _EMPTY
+        rows, empty = rows[empty.any(axis=1)], empty[empty.any(axis=1)]
+        if not len(rows):
             break
-        filled = np.where(empty, signatures[:, sources], filled)
+        filled[rows] = np.where(empty, signatures[rows][:, sources] | _BORROWED, filled[rows])
     return filled
 
 
@@ -81,4 +85,5 @@ def _borrowing() -> NDArray[np.int64]:
 
 def similarity(first: Signatures, second: Signatures) -> NDArray[np.float64]:
     """The estimated Jaccard similarity of signatures, row by row."""
-    return np.asarray((first == second).mean(axis=-1))
+    filled = (first & second & _BORROWED) == 0
+    return np.asarray(((first == second) & filled).sum(axis=-1) / filled.sum(axis=-1))

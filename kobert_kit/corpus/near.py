@@ -23,7 +23,7 @@ from kobert_kit.corpus.ngrams import mix
 BANDS, ROWS = 48, 4
 THRESHOLD = 0.45
 _ROUNDS = 8  # documents of one band's group that others are compared with
-_BLOCK = 100_000  # documents or pairs at a time
+_BLOCK = 10_000  # documents or pairs at a time: a signature takes a kilobyte
 _HIGHEST = 1 - 1 / (2 * PLACES)  # 1 is for exact copies, and an estimate never says so
 
 

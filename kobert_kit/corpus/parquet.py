@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,55 +24,83 @@ def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict
     Raises:
         DataError: the file cannot be read, is damaged, or has no such column.
     """
+    told = 0
+    try:
+        size = path.stat().st_size
+        with _plain(path) as stream:
+            for share, row in _rows(path, stream, text):
+                # The reader jumps about in the file, so its rows stand for its bytes.
+                advance(int(size * share) - told)
+                told = int(size * share)
+                yield row
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    advance(size - told)
+
+
+def read_copied_rows(
+    path: Path, blocks: Iterable[bytes], text: str = "text"
+) -> Iterator[dict[str, object]]:
+    """The same of a Parquet file that comes as ``blocks``."""
+    with _copied(path, blocks) as stream:
+        for _, row in _rows(path, stream, text):
+            yield row
+
+
+@contextlib.contextmanager
+def _plain(path: Path) -> Iterator[IO[bytes]]:
+    """``path``, or its decompressed content in a temporary file, open for reading."""
+    if compression_of(path):
+        with _copied(path, read_blocks(path, lambda consumed: None)) as stream:
+            yield stream
+        return
+    with path.open("rb") as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _copied(path: Path, blocks: Iterable[bytes]) -> Iterator[IO[bytes]]:
+    """``blocks`` in a temporary file."""
+    with tempfile.TemporaryFile() as copy:
+        try:
+            for block in blocks:
+                copy.write(block)
+        except Damaged as error:
+            raise DataError(
+                f"{path}: the compressed file is truncated or damaged ({error}); "
+                "repair it or leave it out"
+            ) from None
+        copy.seek(0)
+        yield copy
+
+
+def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dict[str, object]]]:
+    """Rows, each with the share of all rows that it and those before it are."""
     import pyarrow
     import pyarrow.parquet
 
-    row, told = 0, 0
+    row = 0
     try:
-        size = path.stat().st_size
-        with _plain(path) as stream, pyarrow.parquet.ParquetFile(stream) as table:
+        with pyarrow.parquet.ParquetFile(stream) as table:
             names = table.schema_arrow.names
             if text not in names:
                 raise DataError(
                     f"{path}: no column '{text}', only {', '.join(names)}; rename the column that "
-                    "holds the documents"
+                    "holds the documents, or name it with kobert-kit corpus --text-field"
                 )
             columns = [text, *(name for name in ("id", "title") if name in names)]
             keys = ["text", *columns[1:]]
             for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=columns):
                 for values in zip(*map(batch.column, columns), strict=True):
                     row += 1
-                    yield dict(zip(keys, map(_value, values), strict=True))
-                # The reader jumps about in the file, so its rows stand for its bytes.
-                done = size * row // table.metadata.num_rows
-                advance(done - told)
-                told = done
+                    share = row / table.metadata.num_rows
+                    yield share, dict(zip(keys, map(_value, values), strict=True))
     except (pyarrow.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(
             f"{path}: not a Parquet file, or damaged after row {row:,} ({reason}); "
             "repair it or leave it out"
         ) from None
-    except Damaged as error:
-        raise DataError(
-            f"{path}: the compressed file is truncated or damaged ({error}); "
-            "repair it or leave it out"
-        ) from None
-    advance(size - told)
-
-
-@contextlib.contextmanager
-def _plain(path: Path) -> Iterator[IO[bytes]]:
-    """``path``, or its decompressed content in a temporary file, open for reading."""
-    if not compression_of(path):
-        with path.open("rb") as stream:
-            yield stream
-        return
-    with tempfile.TemporaryFile() as copy:
-        for block in read_blocks(path, lambda consumed: None):
-            copy.write(block)
-        copy.seek(0)
-        yield copy
 
 
 def _value(scalar: Any) -> object:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kobert_kit.corpus.cutting import DUMP, JSON, TABLES
+from kobert_kit.corpus.cutting import DUMP, HTML, JSON, MARKDOWN, TABLES
 from kobert_kit.corpus.encodings import UTF8
 from kobert_kit.corpus.files import EXTRACTED
 from kobert_kit.corpus.layouts import fields_of
 from kobert_kit.corpus.raw import Raw
 from kobert_kit.corpus.reading import EMPTY, NOT_STRING, NOT_UTF8, encodable, label, parse_object
 
+NO_MAIN_TEXT = "no main text"
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -40,13 +42,21 @@ def parse(raw: Raw, kind: str, text_field: str) -> Parsed:
         return _parse_json(raw, text_field)
     if kind == EXTRACTED:
         return _parse_extracted(raw, text_field)
+    if kind in HTML:
+        from kobert_kit.corpus.html_text import main_text
+
+        return _parse_marked_up(raw, main_text)
+    if kind in MARKDOWN:
+        from kobert_kit.corpus.markdown_text import markdown_prose
+
+        return _parse_marked_up(raw, markdown_prose)
+    if kind == JSON:
+        return _parse_layout(raw, text_field)
     assert isinstance(raw.content, dict)
     if kind == DUMP:
         from kobert_kit.corpus.wikitext import prose
 
         return _from_fields(raw.content | {"text": prose(str(raw.content["text"]))}, "text")
-    if kind == JSON:
-        return _from_fields(fields_of(raw.content, text_field), text_field)
     if kind in TABLES and _has_escaped_bytes(raw.content):
         return Parsed(problem=_undecodable(raw.encoding))
     return _from_fields(raw.content, "text")
@@ -77,6 +87,14 @@ def _parse_text(raw: Raw) -> Parsed:
     return Parsed("\n".join(lines), problem=problem, bad_lines=tuple(bad))
 
 
+def _parse_marked_up(raw: Raw, extract: Callable[[str], tuple[str, str]]) -> Parsed:
+    parsed = _parse_text(raw)
+    if parsed.problem:
+        return parsed
+    title, text = extract(parsed.text.replace("\r\n", "\n"))
+    return replace(parsed, text=text, title=title, problem="" if text else NO_MAIN_TEXT)
+
+
 def _parse_extracted(raw: Raw, text_field: str) -> Parsed:
     """An article of WikiExtractor: a line of JSON, or text in a tag, under its title."""
     assert isinstance(raw.content, bytes)
@@ -91,13 +109,26 @@ def _parse_extracted(raw: Raw, text_field: str) -> Parsed:
 
 
 def _parse_json(raw: Raw, text_field: str) -> Parsed:
+    fields = _object(raw)
+    return Parsed(problem=fields) if isinstance(fields, str) else _from_fields(fields, text_field)
+
+
+def _parse_layout(raw: Raw, text_field: str) -> Parsed:
+    """A document in one of the layouts of JSON, or a line that is one."""
+    fields = raw.content if isinstance(raw.content, dict) else _object(raw)
+    if isinstance(fields, str):
+        return Parsed(problem=fields)
+    return _from_fields(fields_of(fields, text_field), text_field)
+
+
+def _object(raw: Raw) -> dict[str, object] | str:
+    """The object in a line, or the reason why it holds none."""
     assert isinstance(raw.content, bytes)
     try:
         line = raw.content.decode(raw.encoding)
     except UnicodeDecodeError:
-        return Parsed(problem=_undecodable(raw.encoding))
-    fields = parse_object(line)
-    return Parsed(problem=fields) if isinstance(fields, str) else _from_fields(fields, text_field)
+        return _undecodable(raw.encoding)
+    return parse_object(line)
 
 
 def _undecodable(encoding: str) -> str:

@@ -8,7 +8,7 @@ was at.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,13 +22,14 @@ from kobert_kit.console import progress
 from kobert_kit.corpus.chunks import compress
 from kobert_kit.corpus.cleaning import CLEANED, clean_chunk
 from kobert_kit.corpus.comparing import compare_documents, compare_lines
+from kobert_kit.corpus.compression import Advance
 from kobert_kit.corpus.context import Context, start_worker
-from kobert_kit.corpus.cutting import read_raw
 from kobert_kit.corpus.files import CLEAN_DOCUMENTS, total_bytes
 from kobert_kit.corpus.judging import JUDGED, judge_chunk
 from kobert_kit.corpus.ledger import Ledger
 from kobert_kit.corpus.overlap import build_index, is_saved
 from kobert_kit.corpus.raw import FileEnd, Raw
+from kobert_kit.corpus.sources import read_sources
 from kobert_kit.corpus.writing import Written, write_lines
 from kobert_kit.processes import START_METHOD, ahead, worker_pool
 from kobert_kit.records import atomic_file, write_json
@@ -48,23 +49,32 @@ class Pace:
     workers: int = 2
     part: int = 0
     parts: int = 1
-    chunk_bytes: int = 4 << 20
-    shard_chunks: int = 32
+    # Small, for at the end a process waits for the other's chunk, which takes Kiwi seconds.
+    chunk_bytes: int = 1 << 20
+    shard_chunks: int = 128
 
 
 def take_steps(context: Context, pace: Pace, output: Path) -> bool:
     """Take all steps that are not taken yet; false where other parts have to take theirs first."""
+    _prepare_evaluation(context, pace)
     with worker_pool(pace.workers, START_METHOD, start_worker, context) as pool:
         chunks = _clean(context, pace, pool)
         if pace.parts > 1:
             return False
         compare_lines(context, chunks)
-        if context.evaluation_files and not is_saved(context.evaluation):
-            build_index(context.evaluation_files).save(context.evaluation)
         _judge(context, pace, pool, chunks)
         compare_documents(context, chunks)
         _write(context, pace, pool, chunks, output)
     return True
+
+
+def _prepare_evaluation(context: Context, pace: Pace) -> None:
+    """Index the evaluation data. In a part too, so that what cannot be read shows before any
+    work; but parts may share a folder, and only the last command writes."""
+    if context.evaluation_files and not is_saved(context.evaluation):
+        index = build_index(context.evaluation_files)
+        if pace.parts == 1:
+            index.save(context.evaluation)
 
 
 def _clean(context: Context, pace: Pace, pool: ProcessPoolExecutor) -> int:
@@ -80,7 +90,7 @@ def _clean(context: Context, pace: Pace, pool: ProcessPoolExecutor) -> int:
         nonlocal read
         read += consumed
 
-    with progress(total_bytes(context.files), "clean", "B", unit_scale=True) as bar:
+    with progress(total_bytes(context.on_disk), "clean", "B", unit_scale=True) as bar:
 
         def work() -> Iterator[tuple[int, Future[None]]]:
             nonlocal count
@@ -102,19 +112,16 @@ def _is_cleaned(context: Context, number: int) -> bool:
     return any(context.chunk(step, number).exists() for step in (CLEANED, JUDGED))
 
 
-def _cut(
-    context: Context, chunk_bytes: int, advance: Callable[[int], object]
-) -> Iterator[list[Raw | FileEnd]]:
+def _cut(context: Context, chunk_bytes: int, advance: Advance) -> Iterator[list[Raw | FileEnd]]:
     """The records of all files, in chunks that do not depend on who works on them."""
     chunk: list[Raw | FileEnd] = []
     size = 0
-    for file, path in enumerate(context.files):
-        for record in read_raw(file, path, context.text_field, advance):
-            chunk.append(record)
-            size += RECORD_BYTES + (_size(record.content) if isinstance(record, Raw) else 0)
-            if size >= chunk_bytes:
-                yield chunk
-                chunk, size = [], 0
+    for record in read_sources(context, advance):
+        chunk.append(record)
+        size += RECORD_BYTES + (_size(record.content) if isinstance(record, Raw) else 0)
+        if size >= chunk_bytes:
+            yield chunk
+            chunk, size = [], 0
     if chunk:
         yield chunk
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,29 @@ def test_wrong_options_are_usage_errors(
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_a_list_of_words_drops_documents_and_shows_which(source: Path, tmp_path: Path) -> None:
+    words, output = tmp_path / "words.txt", tmp_path / "clean"
+    words.write_text("열람실\n", encoding="utf-8")
+    main(["corpus", str(source), "--profanity", str(words), "--output", str(output)])
+    ledger = json.loads((output / "ledger.json").read_text(encoding="utf-8"))
+    assert ledger["sources"]["notices"]["dropped"]["profanity"][0] == 5
+    tally = ledger["filters"]["profanity"]
+    assert tally["documents"] == 5 and "열람실은" in tally["examples"][0]
+
+
+def test_kss_that_is_not_installed_is_named(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("kobert_kit.morphology.kss_sentences.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        main(["corpus", str(source), "--sentences", "kss", "--output", str(tmp_path / "clean")])
+    assert stopped.value.code == 2
+    assert "--sentences kss: kss is not installed; pip install kss" in capsys.readouterr().err
 
 
 def test_stats_of_another_folder_is_a_data_error(

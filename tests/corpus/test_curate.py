@@ -173,6 +173,25 @@ def test_twenty_kills_at_any_moment_end_in_the_same_bytes(
     assert contents(output) == contents(made)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system's limits differ")
+@pytest.mark.parametrize("largest", [2_000, 9_000, 60_000])
+def test_a_full_disk_is_told_and_the_same_command_goes_on(
+    sources: list[Path], made: Path, tmp_path: Path, largest: int
+) -> None:
+    """A limit to the size of files stands in for the disk: the same call fails in the same way."""
+    limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
+    limited = PROGRAM.replace("if __name__", limit + "if __name__")
+    (tmp_path / "limited.py").write_text(limited)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    arguments = [str(tmp_path / "full"), *map(str, sources)]
+    command = [sys.executable, str(tmp_path / "limited.py"), *arguments]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    assert "DataError" in said and "make room and run the same command again" in said
+    command = [sys.executable, str(tmp_path / "program.py"), *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+    assert contents(tmp_path / "full") == contents(made)
+
+
 def test_a_finished_folder_is_left_alone_and_another_command_refused(
     sources: list[Path], made: Path
 ) -> None:
@@ -228,12 +247,12 @@ def test_the_job_goes_on_past_what_is_broken(tmp_path: Path) -> None:
     (folder / "loop").symlink_to(folder)
     (folder / "self.txt").symlink_to(folder / "self.txt")
     write_bytes(folder / "table.csv", b"a,b\n1,2\n")
-    write_bytes(folder / "more.zip", b"PK")
+    write_bytes(folder / "more.7z", b"7z")
     ledger = run([folder], tmp_path / "out", presets={"": "none"})
     problems = {Path(file["file"]).name: file["problem"] for file in ledger.problems()}
-    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv", "more.zip"}
+    assert problems.keys() == {"broken.jsonl.gz", "self.txt", "table.csv", "more.7z"}
     assert problems["broken.jsonl.gz"].startswith("truncated or damaged after line 1,")
-    assert problems["more.zip"] == "an archive, which is not read; unpack it first"
+    assert problems["more.7z"] == "an archive, which is not read; unpack it first"
     assert "broken link" in problems["self.txt"] and "no column 'text'" in problems["table.csv"]
     assert 1_000 < ledger.total.kept[0] < 2_000
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus_files import write_bytes
 from test_curate import lines, run, text
 
 import kobert_kit.corpus.buckets
@@ -16,6 +17,7 @@ from kobert_kit.corpus.minhash import FEWEST, NGRAM, sign, similarity
 from kobert_kit.corpus.near import THRESHOLD, find_near
 from kobert_kit.corpus.ngrams import hash_ngrams
 from kobert_kit.corpus.overlap import build_index, find_sentences
+from kobert_kit.errors import DataError
 
 
 def ngram_set(text: str, n: int = NGRAM) -> set[str]:
@@ -182,3 +184,14 @@ def test_the_stage_tells_what_it_found_of_each_evaluation_file(
     if action == "drop":
         assert [entry["reason"] for entry in lines(output, "dropped")] == ["evaluation text"] * 2
         assert "qa.json" in lines(output, "dropped")[0]["detail"]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_evaluation_data_that_cannot_be_read_shows_before_any_work(
+    tmp_path: Path, parts: int
+) -> None:
+    path = write_bytes(tmp_path / "a.txt", "글이다.".encode())
+    (tmp_path / "eval.json").write_text("[{")
+    with pytest.raises(DataError, match=r"eval\.json: evaluation data that cannot be read"):
+        run([path], tmp_path / "out", evaluation=(tmp_path / "eval.json",), parts=parts)
+    assert not (tmp_path / "out").exists()

@@ -106,12 +106,69 @@ def test_bad_json_is_named(tmp_path: Path) -> None:
     whole = '[{"text": "하나"}, {"text": "둘"}, {"text": "셋"}]'.encode()
     found, end = read(write_bytes(tmp_path / "cut.json", whole[:-10]))
     assert len(found) == 2 and end.problem.startswith("not JSON, or damaged after document 2")
-    _, end = read(write_bytes(tmp_path / "other.json", b'{"a": 1}'))
+    _, end = read(write_bytes(tmp_path / "other.json", b"[1, 2]"))
     assert end.problem == "no documents in a layout of JSON that is known here"
     _, end = read(write_bytes(tmp_path / "deep.json", b"[" * 1_000_000))
     assert end.problem == "nested deeper than 100 levels after document 0"
     found, _ = read(write_bytes(tmp_path / "no.json", b'[{"a": "b"}]'))
     assert [p.problem for _, p in found] == ["no 'text'"]
+    _, end = read(write_bytes(tmp_path / "odd.json", '[{"text": "가"} %나]'.encode()))
+    assert "damaged after document 1" in end.problem and "b'" not in end.problem
+    _, end = read(write_bytes(tmp_path / "empty.json", b""))
+    assert end.problem == "the file is empty"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+def test_a_bad_byte_costs_its_document_and_no_other(tmp_path: Path, encoding: str) -> None:
+    rows = [{"text": f"{n}번째 글이다."} for n in range(4_000)]
+    raw = json.dumps(rows, ensure_ascii=False).encode(encoding)
+    for number in (3_000, 7):
+        at = raw.index(f"{number}번째".encode(encoding)) + len(str(number))
+        raw = raw[:at] + b"\xff" + raw[at:]
+    found, end = read(write_bytes(tmp_path / "a.json", raw))
+    assert not end.problem and len(found) == 4_000
+    bad = [(line, parsed.problem) for line, parsed in found if parsed.problem]
+    assert bad == [(n, "bytes that are not of the file's encoding") for n in (8, 3_001)]
+    assert [p.text for _, p in found if p.text] == [
+        row["text"] for n, row in enumerate(rows) if n not in (7, 3_000)
+    ]
+
+
+def test_a_file_that_is_one_document_or_a_document_a_line(tmp_path: Path) -> None:
+    for content, expected in (
+        ({"id": 1, "title": "섬", "text": "섬이다."}, ("1", "섬", "섬이다.")),
+        (WRITTEN["document"][0], FIRST),  # type: ignore[index]
+        ({"namespace": None, "text": "이름 없는 곳이다."}, ("", "", "이름 없는 곳이다.")),
+    ):
+        for indent in (None, 2):
+            raw = json.dumps(content, ensure_ascii=False, indent=indent).encode()
+            found, end = read(write_bytes(tmp_path / "one.json", raw + b"\n"))
+            assert [(p.id, p.title, p.text) for _, p in found] == [expected] and not end.problem
+    rows = [b'{"text": "\xea\xb0\x80", "id": 5}', b"", b"{broken", b'{"a": 1}', b'{"text": "\xff"}']
+    rows += [json.dumps(WRITTEN["document"][0]).encode()]  # type: ignore[index]
+    found, end = read(write_bytes(tmp_path / "lines.json.gz", b"\n".join(rows) + b"\n"))
+    assert [(line, p.text or p.problem) for line, p in found] == [
+        (1, "가"),
+        (3, "not JSON"),
+        (4, "no 'text'"),
+        (5, "not UTF-8"),
+        (6, FIRST[2]),
+    ]
+    assert not end.problem
+    # Objects one after another, of many lines each, are read as well.
+    raw = "\n".join(json.dumps(row, indent=1, ensure_ascii=False) for row in PLAIN).encode()
+    found, _ = read(write_bytes(tmp_path / "more.json", raw))
+    assert [p.text for _, p in found] == ["넓다.", "깊다."]
+
+
+def test_a_document_that_is_too_long_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kobert_kit.corpus.json_files.LONGEST_RECORD", 50_000)
+    rows = [{"text": "가"}, {"paragraph": [{"form": "긴 글이다. " * 1_000}] * 9}, {"text": "나"}]
+    found, end = read(write_bytes(tmp_path / "a.json", json.dumps(rows).encode()))
+    assert [p.text or p.problem[:11] for _, p in found] == ["가", "longer than", "나"]
+    assert not end.problem
 
 
 def test_json_in_cp949_and_with_large_numbers(tmp_path: Path) -> None:

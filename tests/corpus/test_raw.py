@@ -100,7 +100,8 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
     rows = {"body": ["가", "나"], "id": ["a", "b"]}
     path = write_bytes(tmp_path / "a.parquet", parquet(rows))
     assert [(p.id, p.text) for _, p in read(path, "body")[0]] == [("a", "가"), ("b", "나")]
-    assert "no column 'text', only body, id" in read(path)[1].problem
+    problem = read(path)[1].problem
+    assert "no column 'text', only body, id" in problem and "--text-field" in problem
     path = write_bytes(tmp_path / "a.jsonl", jsonl({"body": "가"}, {"text": "나"}))
     assert [p.text or p.problem for _, p in read(path, "body")[0]] == ["가", "no 'body'"]
 
@@ -200,3 +201,11 @@ def test_a_file_without_permission_is_named(tmp_path: Path) -> None:
     path = write_bytes(tmp_path / "a.txt", b"secret")
     path.chmod(0)
     assert read(path)[1].problem == "cannot be read (Permission denied)"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.txt.zst", "a.parquet"])
+def test_an_empty_file_is_called_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert read(tmp_path / name)[1].problem == "the file is empty"
+    _, end = read(write_bytes(tmp_path / "blank.csv.gz", b"\ntext\n"))
+    assert end.problem == "its first line has no columns"

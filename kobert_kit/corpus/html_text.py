@@ -1,0 +1,122 @@
+"""The main text of an HTML page, by rule.
+
+A page is blocks of text between its block elements. What stands in elements for other things
+(navigation, headers, asides, forms, code, headings) is left out; where the page says which
+part is the article, so is all outside it. Of the rest a block stays that reads like prose: it is
+long, or ends as a sentence does, and less than half of it are links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+LEAST = 40  # characters of a block that does not end as a sentence does
+_LINKED = 0.5  # from this share of its characters on a block is a menu
+
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"}
+_VOID |= {"source", "track", "wbr"}
+_INLINE = {"a", "abbr", "b", "bdi", "bdo", "cite", "data", "del", "dfn", "em", "font", "i", "ins"}
+_INLINE |= {"kbd", "mark", "q", "ruby", "rb", "s", "samp", "small", "span", "strong", "sub", "sup"}
+_INLINE |= {"time", "tt", "u", "var", "wbr", "img", "label"}
+_GONE = {"head", "script", "style", "noscript", "template", "iframe", "object", "svg", "math"}
+_GONE |= {"nav", "header", "footer", "aside", "form", "button", "select", "textarea", "dialog"}
+_GONE |= {"figure", "audio", "video", "canvas", "pre", "menu", "rp", "rt"}
+_GONE |= {"h1", "h2", "h3", "h4", "h5", "h6"}
+_MAIN = {"article", "main"}
+# Names that sites give to what is not the article; a whole name of a class or id, nothing less.
+_ASIDE = {"nav", "navi", "navbar", "gnb", "lnb", "snb", "menu", "header", "footer", "sidebar"}
+_ASIDE |= {"breadcrumb", "breadcrumbs", "copyright", "banner", "sns", "share", "related", "ad"}
+_ASIDE |= {"ads", "advertisement", "cookie", "popup", "skip", "skipnav", "pagination", "paging"}
+_NEVER = {"html", "body", *_MAIN}  # whatever they are called
+_END = re.compile(r"""[.!?…。！？~]["'”’」』》〉)\]]*$|[가-힣][다요죠까]["'”’)\]]*$""")
+_SPACES = re.compile(r"\s+")
+
+
+def main_text(page: str) -> tuple[str, str]:
+    """The title of a page and its main text, a paragraph a line; empty where there is none."""
+    parser = _Page()
+    parser.feed(page)
+    parser.close()
+    parser.end_block()
+    blocks = [text for inside, text in parser.found if inside or not parser.has_main]
+    return _SPACES.sub(" ", parser.title).strip(), "\n".join(blocks)
+
+
+class _Page(HTMLParser):
+    """Blocks of a page that read like prose, and whether each is inside its main part."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.found: list[tuple[bool, str]] = []
+        self.has_main = False
+        self._open: list[tuple[str, bool, bool]] = []  # elements: name, is it gone, is it main
+        self._names: Counter[str] = Counter()  # of them
+        self._gone = self._main = 0  # how many of them are
+        self._in_title = self._in_link = False
+        self._text: list[str] = []  # of the block that is not complete
+        self._linked = 0  # characters of it in links
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "br":
+            self._text.append("\n")
+        elif tag not in _INLINE:
+            self.end_block()
+        if tag == "title" and not self.title:
+            self._in_title = True
+        elif tag == "a":
+            self._in_link = True
+        if tag in _VOID or tag == "a":
+            return
+        gone = tag in _GONE or (tag not in _NEVER and _is_aside(dict(attrs)))
+        main = tag in _MAIN or dict(attrs).get("role") == "main"
+        self._open.append((tag, gone, main))
+        self._names[tag] += 1
+        self._gone += gone
+        self._main += main
+        self.has_main |= main and not self._gone
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _INLINE:
+            self.end_block()
+        if tag == "title":
+            self._in_title = False
+        elif tag == "a":
+            self._in_link = False
+        if not self._names[tag]:
+            return
+        while self._open:  # what was never closed ends with what it is in
+            name, gone, main = self._open.pop()
+            self._names[name] -= 1
+            self._gone -= gone
+            self._main -= main
+            if name == tag:
+                return
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title += data
+        elif not self._gone:
+            self._text.append(_SPACES.sub(" ", data))
+            self._linked += len(data.strip()) if self._in_link else 0
+
+    def end_block(self) -> None:
+        """Judge the block that ends here."""
+        if not self._text:
+            return
+        lines = (" ".join(line.split()) for line in "".join(self._text).split("\n"))
+        text = "\n".join(filter(None, lines))
+        if (len(text) >= LEAST or _END.search(text)) and self._linked < _LINKED * len(text):
+            self.found.append((self._main > 0, text))
+        self._text, self._linked = [], 0
+
+
+def _is_aside(attributes: dict[str, str | None]) -> bool:
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    if "display:none" in (attributes.get("style") or "").replace(" ", "").lower():
+        return True
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
+    return not _ASIDE.isdisjoint(names)
