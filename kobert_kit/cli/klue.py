@@ -9,7 +9,7 @@ import click
 
 from kobert_kit.cli.task_names import task_names
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos")
+TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos", "wos")
 
 
 @click.command("klue")
@@ -24,7 +24,8 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-go
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
     "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols, "
     "scored with each one's best head as KLUE's baseline does, and with the best tree (_mst); "
-    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does. "
+    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does; "
+    "wos: states of dialogues. "
     "NAME: nsmc, kornli, korsts, korquad, naver-ner, naver-ner-tsv, kobest-boolq, kobest-copa, "
     "kobest-hellaswag, kobest-sentineg or kobest-wic. FILE.toml: a task of your own. May be given "
     "several times.",
@@ -72,14 +73,15 @@ TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-go
 @click.option(
     "--max-length",
     type=click.IntRange(min=8),
-    default=128,
-    show_default=True,
-    help="Tokens at which a text or pair is cut; for ner and mrc longer texts become windows.",
+    help="Tokens at which a text or pair is cut; for ner and mrc longer texts become windows, for "
+    "wos the end of the dialogue is kept. Default: 128, for wos 512, or fewer where the model has "
+    "not the positions.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=2),
-    help="Read only the first examples of each file, for a quick look.",
+    help="Read only the first examples of each file, for a quick look; for mrc these are "
+    "questions, for wos whole dialogues.",
 )
 @click.option(
     "--strict",

@@ -42,7 +42,8 @@ class FinetuneSettings:
     """The recipe; see `kobert-kit klue --help` for each.
 
     The defaults lie in the ranges that KLUE's paper searches, but for the learning rate of small
-    models: None stands for `default_learning_rate` of the model's width.
+    models: None stands for `default_learning_rate` of the model's width. For ``max_length`` it
+    stands for what the task says.
     """
 
     epochs: int = 3
@@ -50,7 +51,7 @@ class FinetuneSettings:
     learning_rate: float | None = None
     warmup_share: float = 0.1
     weight_decay: float = 0.01
-    max_length: int = 128
+    max_length: int | None = None
     limit: int | None = None
     from_scratch: bool = False
     mixed_precision: str = "no"
@@ -94,11 +95,11 @@ def finetune(
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UsageError("fine-tuning runs in one process; start it without torchrun")
     folder = open_model_folder(model)
-    folder.check_length(settings.max_length)
+    max_length = folder.max_length(settings.max_length, task.max_length)
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
-    settings = replace(settings, learning_rate=rate)
+    settings = replace(settings, learning_rate=rate, max_length=max_length)
     data = load_data(task, data_dir, settings.limit, strict)
-    data = without_misfits(task, data, folder.tokenizer, settings.max_length, strict)
+    data = without_misfits(task, data, folder.tokenizer, max_length, strict)
     _say_skipped(data, say)
     plan = Record(
         STAGE,
@@ -110,7 +111,7 @@ def finetune(
         claim_output(output, STAGE)
         check_plan(output, plan)
         train_rows, dev_rows = (
-            task.encode(examples, folder.tokenizer, settings.max_length)
+            task.encode(examples, folder.tokenizer, max_length)
             for examples in (data.train, data.dev)
         )
         run = _Run(task, folder, data, train_rows, dev_rows, settings, threads, say)
