@@ -46,7 +46,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """``ontology`` is None where the source has none, as the hub."""
+    """``ontology`` is None where none lies beside the dialogues, as on the hub."""
 
     guid: str
     turns: tuple[Turn, ...]
@@ -57,14 +57,14 @@ Record = tuple[Any, Ontology | None]
 
 
 def dialogue_records(path: Path) -> Iterator[tuple[str, Record]]:
-    """Each record of a file, with the ontology that lies beside the file.
+    """Each record of a file, with the ontology that lies beside the file, if there is one.
 
     Raises:
         DataError: one of the two files cannot be read, or is cut off; names it.
     """
-    records = list(json_records(path, TASK_NAME))
-    ontology = read_ontology(path.parent / FILE_NAME)
-    for where, record in records:
+    beside = path.parent / FILE_NAME
+    ontology = read_ontology(beside) if beside.is_file() else None
+    for where, record in json_records(path, TASK_NAME):
         yield where, (record, ontology)
 
 

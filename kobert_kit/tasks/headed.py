@@ -54,17 +54,18 @@ class HeadedEncoder(nn.Module):
     ) -> Any:
         """The encoder in ``folder``, and the head that `save_pretrained` left there.
 
-        As with transformers' models a head that is not there is random, and what is missing is
-        returned too with ``output_loading_info``; ``options`` are those of `AutoModel`.
+        With ``output_loading_info`` what is missing is returned too, and a head that is not there
+        is random, as with transformers' models. ``options`` are those of `AutoModel`.
 
         Raises:
+            FileNotFoundError: no head is there, and what is missing is not asked for.
             RuntimeError: the head in ``folder`` has another shape.
         """
         encoder, loading = AutoModel.from_pretrained(folder, output_loading_info=True, **options)
         missing = {f"{cls.base_model_prefix}.{key}" for key in loading["missing_keys"]}
         model = cls(encoder)
         weights = Path(folder) / cls.weights_name
-        if weights.is_file():
+        if weights.is_file() or not output_loading_info:
             model.head.load_state_dict(load_file(weights))
         else:
             missing |= {f"head.{key}" for key in model.head.state_dict()}

@@ -59,10 +59,8 @@ def read_ontology(path: Path) -> Ontology:
     """The ontology in a file of a release.
 
     Raises:
-        DataError: it is not there, or is no object with a list of values for each slot.
+        DataError: it cannot be read, or is no object with a list of values for each slot.
     """
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; it comes with the dialogues of WoS")
     found = read_json(path)
     if not isinstance(found, dict) or not found:
         raise DataError(f"{path}: expected an object with the values of each slot")

@@ -22,19 +22,21 @@ def value_ids(values: Sequence[str], tokenizer: Any) -> list[list[int]]:
     if not values:
         return []
     texts = [f" {value}" for value in values]
-    ids: list[list[int]] = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    encoding = tokenizer(texts, add_special_tokens=False, split_special_tokens=True)
+    ids: list[list[int]] = encoding["input_ids"]
     return ids
 
 
-def written_tokens(tokenizer: Any, size: int) -> np.ndarray:
-    """(size,) what each token id adds to a text, in bytes, with a space where a word begins.
+def written_tokens(tokenizer: Any) -> np.ndarray:
+    """(entries,) what each token adds to a text, in bytes, with a space where a word begins.
 
-    Nothing for ids that the tokenizer has not.
+    Nothing for special tokens.
     """
     decoder = tokenizer.backend_tokenizer.decoder
-    pieces = [b""] * size
+    special = set(tokenizer.all_special_ids)
+    pieces = [b""] * len(tokenizer)
     for token, number in tokenizer.get_vocab().items():
-        if number >= size:
+        if number in special or number >= len(pieces):
             continue
         if isinstance(decoder, decoders.ByteLevel):
             pieces[number] = bytes(_BYTES[char] for char in token if char in _BYTES)
@@ -47,8 +49,9 @@ def written_tokens(tokenizer: Any, size: int) -> np.ndarray:
 
 
 def spelled(ids: Iterable[int], pieces: np.ndarray) -> str:
-    """The text of token ids, ``pieces`` being `written_tokens`."""
-    text = b"".join(pieces[number] for number in ids).decode("utf-8", "replace")
+    """The text of token ids, ``pieces`` being `written_tokens`; other ids add nothing."""
+    known = (pieces[number] for number in ids if number < len(pieces))
+    text = b"".join(known).decode("utf-8", "replace")
     text = _NO_SPACE_AROUND.sub(r"\1\2", " ".join(text.split()))
     return _NO_SPACE_AFTER.sub("", _NO_SPACE_BEFORE.sub("", text))
 

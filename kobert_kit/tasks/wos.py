@@ -94,6 +94,15 @@ class TrackingTask:
         """The hub has no ontology."""
         return parse_dialogue(record, None, where)
 
+    def with_label(self, record: Record) -> Record:
+        """Unlabelled, a turn of the user has no state."""
+        found, ontology = record
+        turns = found.get("dialogue") if isinstance(found, dict) else None
+        if not isinstance(turns, list) or not any(map(_lacks_state, turns)):
+            return record
+        filled = [turn | {"state": []} if _lacks_state(turn) else turn for turn in turns]
+        return {**found, "dialogue": filled}, ontology
+
     def misfits(
         self, examples: Sequence[Dialogue], tokenizer: Any, max_length: int
     ) -> dict[str, str]:
@@ -133,7 +142,7 @@ class TrackingTask:
             owners=np.array(owners, dtype=np.int64),
             turns=np.array(turns, dtype=np.int64),
             values=_padded(value_ids(values, tokenizer)),
-            pieces=written_tokens(tokenizer, len(tokenizer)),
+            pieces=written_tokens(tokenizer),
         )
         encoded.labels = _labels(encoded.gold, values)
         return encoded
@@ -230,12 +239,24 @@ def oracle(rows: UserTurns) -> list[np.ndarray]:
 
 def _spoken(examples: Sequence[Dialogue], tokenizer: Any) -> Iterator[list[list[int]]]:
     """Of each dialogue the turns as token ids, each with its marker in front."""
-    numbers = {role: len(tokenizer) + n for n, role in enumerate(MARKERS)}
+    numbers = _marker_ids(tokenizer)
     texts = [turn.text for each in examples for turn in each.turns]
-    encoding = tokenizer(texts, add_special_tokens=False, return_attention_mask=False)
+    encoding = tokenizer(texts, add_special_tokens=False, split_special_tokens=True)
     tokens = iter(encoding["input_ids"])
     for each in examples:
         yield [[numbers[turn.role], *next(tokens)] for turn in each.turns]
+
+
+def _marker_ids(tokenizer: Any) -> dict[str, int]:
+    """Of each role. The tokenizer of a fine-tuned model has them; any other is to get them."""
+    vocabulary = tokenizer.get_vocab()
+    new = [marker for marker in MARKERS.values() if marker not in vocabulary]
+    coming = {marker: len(tokenizer) + number for number, marker in enumerate(new)}
+    return {role: (coming | vocabulary)[marker] for role, marker in MARKERS.items()}
+
+
+def _lacks_state(turn: Any) -> bool:
+    return isinstance(turn, dict) and turn.get("role") == USER and turn.get("state") is None
 
 
 def _states(examples: Sequence[Dialogue]) -> list[State]:

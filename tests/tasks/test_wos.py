@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 import unicodedata
@@ -199,18 +200,44 @@ def test_a_bad_dialogue_is_named_skipped_and_counted_or_stops(name, tmp_path):
         ("ontology.json", '{"식당-이름": [', r"ontology.json:1: .*cut off"),
         ("ontology.json", "[]", "expected an object"),
         ("ontology.json", '{"식당-이름": [1]}', "values of '식당-이름' are no list of strings"),
-        ("ontology.json", None, r"ontology.json: no such file"),
     ],
 )
 def test_files_of_another_shape(name, content, message, tmp_path):
     data_dir = write_data(tmp_path, made_up(3), made_up(3))
-    path = data_dir / "wos-v1.1" / name
-    if content is None:
-        path.unlink()
-    else:
-        path.write_text(content, encoding="utf-8")
+    (data_dir / "wos-v1.1" / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         load_data(TASK, data_dir, strict=False)
+
+
+def test_without_an_ontology_nothing_is_snapped(tmp_path):
+    data_dir = write_data(tmp_path, made_up(3), made_up(3))
+    (data_dir / "wos-v1.1" / "ontology.json").unlink()
+    dev = load_data(TASK, data_dir).dev
+    assert dev[0].ontology is None
+    rows = TASK.encode(dev, AutoTokenizer.from_pretrained(TOKENIZERS / "vocab"), 64)
+    assert set(TASK.score(rows, oracle(rows))) == {
+        *("wos_jga", "wos_slot_micro_f1", "wos_slot_micro_f1_pooled")
+    }
+    assert "pred_snapped" not in next(TASK.predictions(rows, oracle(rows)))
+
+
+def test_a_record_without_states_can_be_read_for_prediction(tmp_path):
+    path = write_data(tmp_path, made_up(3), made_up(3)) / f"{NAME}_dev.json"
+    where, record = next(iter(TASK.records(path)))
+    assert TASK.with_label(record) is record
+    for turn in record[0]["dialogue"]:
+        turn.pop("state", None)
+    read = TASK.parse(TASK.with_label(record), where)
+    assert [turn.state for turn in read.turns] == [()] * 4
+
+
+def test_markers_in_a_text_are_text_and_a_fine_tuned_tokenizer_keeps_its_own(tokenizer):
+    turns = dialogue(("user", "[SYS] 안녕 [SEP]", ()))
+    before = TASK.encode([turns], tokenizer, 64).ids.tolist()
+    assert before.count(tokenizer.sep_token_id) == 1 and len(tokenizer) + 1 not in before
+    saved = copy.deepcopy(tokenizer)
+    saved.add_tokens(list(TASK.added_tokens), special_tokens=True)
+    assert TASK.encode([turns], saved, 64).ids.tolist() == before
 
 
 def test_rows_hold_all_that_was_said_by_then(tmp_path, tokenizer):
@@ -286,7 +313,7 @@ def test_oracle_on_the_real_dialogues(tmp_path, tokenizer):
     rows = TASK.encode(dialogues, tokenizer, 512)
     assert len(rows) == 76
     assert set(TASK.score(rows, oracle(rows)).values()) == {100.0}
-    pieces = written_tokens(tokenizer, len(tokenizer))
+    pieces = written_tokens(tokenizer)
     known = sorted({value for slot in SLOTS for value in dialogues[0].ontology.values(slot)})
     assert [spelled(ids, pieces) for ids in value_ids(known, tokenizer)] == known
     # So these are kept although the ontology has them not.
@@ -310,7 +337,7 @@ def test_spelling_of_byte_level_tokens():
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     backend.train_from_iterator(texts, BpeTrainer(vocab_size=290, initial_alphabet=alphabet))
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
-    pieces = written_tokens(tokenizer, len(tokenizer))
+    pieces = written_tokens(tokenizer)
     assert [spelled(ids, pieces) for ids in value_ids(texts, tokenizer)] == texts
 
 
@@ -337,7 +364,6 @@ def test_states_that_are_snapped(tmp_path):
     ]
     rows.examples = [replace(dialogues[0], ontology=None)]
     assert snapped_states(rows, [()]) is None
-    assert not any("snapped" in name for name in TASK.score(rows, oracle(rows)))
 
 
 def test_snapping_what_an_untrained_model_writes_takes_little_time(tmp_path):
@@ -482,6 +508,8 @@ def test_what_is_saved_loads_again_and_its_encoder_anywhere(tmp_path):
     for name, weight in encoder.state_dict().items():
         if "pooler" not in name:
             assert torch.equal(weight, tracker.encoder.state_dict()[name])
+    with pytest.raises(FileNotFoundError):  # a head of chance would go unnoticed
+        StateTracker.from_pretrained(model)
     saved = AutoTokenizer.from_pretrained(seed)
     assert saved.convert_tokens_to_ids(["[USR]", "[SYS]"]) == [len(tokenizer), len(tokenizer) + 1]
 
