@@ -35,8 +35,8 @@ SLOTS = (
 class Turn:
     """What ``role``, user or sys, says.
 
-    ``state`` is what the user wants by then, as "domain-slot-value" strings, at most one of each
-    slot; empty for the system's turns.
+    ``state`` is what the user wants by then, as "domain-slot-value" strings, at most one value for
+    each slot; empty for the system's turns.
     """
 
     role: str
@@ -108,13 +108,12 @@ def _turn(turn: Any, ontology: Ontology | None, where: str) -> Turn:
     state = turn.get("state")
     if not isinstance(state, list):
         raise DataError(f"{where}: no list 'state' beside what the user says")
+    pairs = [_checked(each, ontology, where) for each in state]
     found: dict[str, str] = {}
-    for each in state:
-        slot, value = _checked(each, ontology, where)
+    for slot, value in pairs:
         if found.setdefault(slot, value) != value:
             raise DataError(f"{where}: '{slot}' is {short(found[slot])} and {short(value)}")
-    kept = (f"{slot}-{value}" for slot, value in found.items() if value != "none")
-    return Turn(role, text, tuple(kept))
+    return Turn(role, text, tuple(f"{slot}-{value}" for slot, value in pairs if value != "none"))
 
 
 def _checked(text: Any, ontology: Ontology | None, where: str) -> tuple[str, str]:

@@ -1,9 +1,9 @@
 """State tracking by gates and a generator that copies (TRADE, Wu et al. 2019), on any encoder.
 
-TRADE generates a value for every slot of every turn. Here a value is generated only where the
-gate is "pointer": in training where the right gate is, in evaluation where the predicted one is.
-All other values are thrown away unseen or have no loss, so nothing changes but the time: of WoS's
-45 slots about eight a turn are spelled out.
+TRADE writes a value for every slot of every turn, and looks only at those whose gate is a pointer.
+Here only those are written: in training where the right gate is a pointer, in evaluation where the
+predicted one is. What is decoded is the same; what is saved is the work for the others, of WoS's
+45 slots about 37 in a turn, for which TRADE's generator also learns to write "none".
 """
 
 from __future__ import annotations

@@ -133,19 +133,17 @@ class TrackingTask:
                     turns.append(number)
         values = _written_values(examples)
         ids = flat(rows, np.int32)
-        encoded = UserTurns(
+        return UserTurns(
             examples,
             ids=ids,
             types=np.zeros(len(ids), dtype=np.uint8),
             offsets=np.cumsum([0, *map(len, rows)]),
-            labels=np.empty(0),
+            labels=_labels(_states(examples), values),
             owners=np.array(owners, dtype=np.int64),
             turns=np.array(turns, dtype=np.int64),
             values=_padded(value_ids(values, tokenizer)),
             pieces=written_tokens(tokenizer),
         )
-        encoded.labels = _labels(encoded.gold, values)
-        return encoded
 
     def score(self, rows: Encoded[Dialogue], outputs: Sequence[np.ndarray]) -> dict[str, float]:
         assert isinstance(rows, UserTurns)
@@ -260,7 +258,7 @@ def _lacks_state(turn: Any) -> bool:
 
 
 def _states(examples: Sequence[Dialogue]) -> list[State]:
-    """Of all turns of the user."""
+    """Of all turns of the user, in order."""
     return [turn.state for each in examples for turn in each.turns if turn.role == USER]
 
 

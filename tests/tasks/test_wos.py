@@ -28,6 +28,7 @@ from kobert_kit.tasks.dialogues import SLOTS, Dialogue, Turn
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.model import build_classifier, open_model_folder
+from kobert_kit.tasks.nearest import edit_distance
 from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.spelling import spelled, value_ids, written_tokens
 from kobert_kit.tasks.tracker import END, GATES, POINTER, StateTracker
@@ -364,6 +365,12 @@ def test_states_that_are_snapped(tmp_path):
     ]
     rows.examples = [replace(dialogues[0], ontology=None)]
     assert snapped_states(rows, [()]) is None
+
+
+def test_edit_distance_by_hand():
+    pairs = [("", "", 0), ("가", "", 1), ("kitten", "sitting", 3), ("가나다", "나다라", 2)]
+    for one, other, wanted in pairs:
+        assert edit_distance(one, other) == edit_distance(other, one) == wanted
 
 
 def test_snapping_what_an_untrained_model_writes_takes_little_time(tmp_path):
