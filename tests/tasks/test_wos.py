@@ -515,10 +515,11 @@ def test_what_is_saved_loads_again_and_its_encoder_anywhere(tmp_path):
     for name, weight in encoder.state_dict().items():
         if "pooler" not in name:
             assert torch.equal(weight, tracker.encoder.state_dict()[name])
-    with pytest.raises(FileNotFoundError):  # a head of chance would go unnoticed
-        StateTracker.from_pretrained(model)
     saved = AutoTokenizer.from_pretrained(seed)
     assert saved.convert_tokens_to_ids(["[USR]", "[SYS]"]) == [len(tokenizer), len(tokenizer) + 1]
+    (seed / StateTracker.weights_name).unlink()
+    with pytest.raises(FileNotFoundError):  # a random head would go unnoticed
+        StateTracker.from_pretrained(seed)
 
 
 def test_the_length_is_the_tasks_unless_it_is_named(tmp_path):
