@@ -12,7 +12,8 @@ from kobert_kit.cli.klue_options import recipe_options, seed_options
 from kobert_kit.cli.task_names import task_names
 from kobert_kit.errors import DataError
 
-TASK_NAMES = ("nli", "sts", "ynat", "ner", "mrc", "re", "re-plain", "dp", "dp-gold-pos")
+KLUE_TASKS = ("ynat", "sts", "nli", "ner", "re", "dp", "mrc", "wos")
+TASK_NAMES = (*KLUE_TASKS, "re-plain", "dp-gold-pos")
 WITH_PREDICT = {"predict", "tasks", "model", "output", "strict", "threads"}
 GRID_SETS = {"epochs", "batch_size", "learning_rate"}
 
@@ -28,10 +29,11 @@ GRID_SETS = {"epochs", "batch_size", "learning_rate"}
     "headlines; ner: entities; mrc: answers in a context; re: relations of "
     "entities, with markers that say their types; re-plain: without; dp: dependencies of eojeols, "
     "scored with each one's best head as KLUE's baseline does, and with the best tree (_mst); "
-    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does. "
+    "dp-gold-pos: the same with gold parts of speech given to the model, as that baseline does; "
+    "wos: states of dialogues. "
     "NAME: nsmc, kornli, korsts, korquad, naver-ner, naver-ner-tsv, kobest-boolq, kobest-copa, "
     "kobest-hellaswag, kobest-sentineg or kobest-wic. FILE.toml: a task of your own. May be given "
-    "several times. all: each of KLUE's. With --predict only for a task of your own.",
+    "several times. all: the eight of KLUE. With --predict only for a task of your own.",
 )
 @click.option(
     "--model",
@@ -151,7 +153,7 @@ def _finetune(
         _refuse("--grid", GRID_SETS)
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    given = TASK_NAMES if "all" in tasks else tasks
+    given = KLUE_TASKS if "all" in tasks else tasks
     chosen_tasks = {task.name: task for task in map(get_task, given)}
     failed = []
     for name, task in chosen_tasks.items():

@@ -65,15 +65,15 @@ def recipe_options(command: Command) -> Command:
         click.option(
             "--max-length",
             type=click.IntRange(min=8),
-            default=128,
-            show_default=True,
             help="Tokens at which a text or pair is cut; for ner and mrc longer texts become "
-            "windows.",
+            "windows, for wos the end of the dialogue is kept. Default: 128, for wos 512, or fewer "
+            "where the model has not the positions.",
         ),
         click.option(
             "--limit",
             type=click.IntRange(min=2),
-            help="Read only the first examples of each file, for a quick look.",
+            help="Read only the first examples of each file, for a quick look; for mrc these are "
+            "questions, for wos whole dialogues.",
         ),
         click.option(
             "--mixed-precision",

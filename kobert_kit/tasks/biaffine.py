@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
-from transformers import AutoModel
 
-from kobert_kit.records import atomic_file
+from kobert_kit.tasks.headed import HeadedEncoder
 from kobert_kit.tasks.treebank import TAGS
 
 ARC, LABEL, TAG = 512, 128, 64  # widths of what a word is for arcs and labels, and of its tag
 DROPOUT = 0.33
-WEIGHTS_NAME = "parser.safetensors"
 
 
 class Biaffine(nn.Module):
@@ -74,62 +70,20 @@ def _possible(real: torch.Tensor) -> torch.Tensor:
     return F.pad(real[:, None] & others, (1, 0), value=True)
 
 
-class BiaffineParser(nn.Module):
-    """An encoder with a `Biaffine` on it, made, saved and loaded as transformers' models are."""
+class BiaffineParser(HeadedEncoder):
+    """An encoder with a `Biaffine` on it."""
 
-    base_model_prefix = "encoder"
+    weights_name = "parser.safetensors"
     tags: ClassVar[int] = 0
 
-    def __init__(self, encoder: Any) -> None:
-        super().__init__()
-        self.encoder = encoder
-        if getattr(encoder, "pooler", None) is not None:
-            encoder.pooler = None  # nothing reads it
-        config = encoder.config
-        self.parser = Biaffine(config.hidden_size, config.num_labels, self.tags)
-
-    @property
-    def config(self) -> Any:
-        """The encoder's configuration, which names the labels too."""
-        return self.encoder.config
+    @classmethod
+    def make_head(cls, encoder: Any) -> nn.Module:
+        return Biaffine(encoder.config.hidden_size, encoder.config.num_labels, cls.tags)
 
     def forward(self, input_ids: torch.Tensor, words: torch.Tensor, **inputs: Any) -> torch.Tensor:
         """As `Biaffine`."""
-        scores: torch.Tensor = self.parser(self.encoder(input_ids, **inputs)[0], words)
+        scores: torch.Tensor = self.head(self.encoder(input_ids, **inputs)[0], words)
         return scores
-
-    @classmethod
-    def from_config(cls, config: Any) -> BiaffineParser:
-        """A random encoder and parser."""
-        return cls(AutoModel.from_config(config))
-
-    @classmethod
-    def from_pretrained(
-        cls, folder: Path, output_loading_info: bool = False, **options: Any
-    ) -> Any:
-        """The encoder in ``folder``, and the parser that `save_pretrained` left there.
-
-        As with transformers' models a head that is not there is random, and what is missing is
-        returned too with ``output_loading_info``; ``options`` are those of `AutoModel`.
-
-        Raises:
-            RuntimeError: the parser in ``folder`` has other labels, or takes other tags.
-        """
-        encoder, loading = AutoModel.from_pretrained(folder, output_loading_info=True, **options)
-        missing = {f"{cls.base_model_prefix}.{key}" for key in loading["missing_keys"]}
-        model = cls(encoder)
-        if (folder / WEIGHTS_NAME).is_file():
-            model.parser.load_state_dict(load_file(folder / WEIGHTS_NAME))
-        else:
-            missing |= {f"parser.{key}" for key in model.parser.state_dict()}
-        model.eval()
-        return (model, {**loading, "missing_keys": missing}) if output_loading_info else model
-
-    def save_pretrained(self, folder: Path) -> None:
-        """The encoder as transformers saves it, and the parser's weights beside it."""
-        self.encoder.save_pretrained(folder)
-        with atomic_file(folder / WEIGHTS_NAME) as temporary:
-            save_file(self.parser.state_dict(), temporary)
 
 
 class TaggedBiaffineParser(BiaffineParser):

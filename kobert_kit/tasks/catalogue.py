@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks import dependency, mrc, ner, nli, relation, sts, ynat
+from kobert_kit.tasks import dependency, mrc, ner, nli, relation, sts, wos, ynat
 from kobert_kit.tasks.description import read_description
 from kobert_kit.tasks.own import task_of
 from kobert_kit.tasks.ready import ready_tasks
@@ -23,6 +23,7 @@ _ALL = (
     relation.PLAIN,
     dependency.TASK,
     dependency.GOLD_POS,
+    wos.TASK,
 )
 TASKS: dict[str, Task[Any]] = {task.name: task for task in _ALL}
 

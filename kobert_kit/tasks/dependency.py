@@ -77,6 +77,7 @@ class ParsingTask:
     files: tuple[str, ...] = ("klue-dp-v1.1/klue-dp-v1.1_{split}.tsv",)
     headline: str = "klue_dp_las_macro_f1"
     added_tokens: tuple[str, ...] = ()
+    max_length: int = 128
 
     @property
     def head(self) -> Head:

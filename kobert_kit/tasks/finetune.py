@@ -40,7 +40,8 @@ class FinetuneSettings:
     """The recipe; see `kobert-kit klue --help` for each.
 
     The defaults lie in the ranges that KLUE's paper searches, but for the learning rate of small
-    models: None stands for `default_learning_rate` of the model's width.
+    models: None stands for `default_learning_rate` of the model's width. For ``max_length`` it
+    stands for what the task says.
     """
 
     epochs: int = 3
@@ -48,7 +49,7 @@ class FinetuneSettings:
     learning_rate: float | None = None
     warmup_share: float = 0.1
     weight_decay: float = 0.01
-    max_length: int = 128
+    max_length: int | None = None
     limit: int | None = None
     from_scratch: bool = False
     mixed_precision: str = "no"
@@ -105,7 +106,7 @@ def run_seeds(
     """`finetune` on what is ``prepared``; encoded data are kept in the folder ``cache``."""
     task, folder = prepared.task, prepared.folder
     rate = settings.learning_rate or default_learning_rate(folder.config.hidden_size)
-    settings = replace(settings, learning_rate=rate)
+    settings = replace(settings, learning_rate=rate, max_length=prepared.max_length)
     plan = Record(
         STAGE,
         settings={"task": task.name, **asdict(settings)},

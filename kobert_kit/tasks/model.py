@@ -34,12 +34,17 @@ class ModelFolder:
         """False for RoBERTa-like models, whose one segment must not be told apart."""
         return getattr(self.config, "type_vocab_size", 1) > 1
 
-    def check_length(self, max_length: int) -> None:
-        """Raises UsageError where the model has no positions for ``max_length`` tokens."""
-        positions = getattr(self.config, "max_position_embeddings", None) or max_length
-        longest = min(positions, self.tokenizer.model_max_length)
-        if not 8 <= max_length <= longest:
-            raise UsageError(f"--max-length {max_length}: between 8 and {longest} for {self.path}")
+    def max_length(self, named: int | None, usual: int) -> int:
+        """``named`` tokens, or ``usual`` ones, or fewer where the model has not the positions.
+
+        Raises:
+            UsageError: it has not the positions for ``named`` tokens.
+        """
+        positions = getattr(self.config, "max_position_embeddings", None) or named or usual
+        longest: int = min(positions, self.tokenizer.model_max_length)
+        if named is not None and not 8 <= named <= longest:
+            raise UsageError(f"--max-length {named}: between 8 and {longest} for {self.path}")
+        return named or min(usual, longest)
 
     def fingerprints(self, from_scratch: bool) -> dict[str, str]:
         """Digests of what a result depends on: the tokenizer, the configuration, the weights."""

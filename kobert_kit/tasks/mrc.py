@@ -38,6 +38,7 @@ class AnswerTask:
     )
     headline: str = "klue_mrc_em"
     added_tokens: tuple[str, ...] = ()
+    max_length: int = 128
 
     @property
     def head(self) -> Head:

@@ -39,6 +39,7 @@ class EntityTask:
     files: tuple[str, ...] = ("klue-ner-v1.1/klue-ner-v1.1_{split}.tsv",)
     headline: str = "klue_ner_entity_macro_f1"
     added_tokens: tuple[str, ...] = ()
+    max_length: int = 128
 
     @property
     def head(self) -> Head:

@@ -65,13 +65,15 @@ def prepare(
     task: Task[Any],
     model: Path,
     data_dir: Path | None,
-    max_length: int,
+    max_length: int | None,
     limit: int | None,
     strict: bool,
     say: Callable[[str], object],
     cache: Path,
 ) -> Prepared:
     """Open ``model`` and read both splits; what is skipped is said.
+
+    Without ``max_length`` rows are as long as is usual for the task, where the model can take it.
 
     What does not fit is taken from the folder ``cache``, if it was found before.
 
@@ -80,17 +82,17 @@ def prepare(
         DataError: the data or the model folder is not what the task needs.
     """
     folder = open_model_folder(model)
-    folder.check_length(max_length)
+    length = folder.max_length(max_length, task.max_length)
     whole = load_data(task, data_dir, limit, strict)
     tokenizer, whole_digest = tokenizer_fingerprint(folder.path), whole.fingerprint()
-    key = cache_key(task=task.name, data=whole_digest, tokenizer=tokenizer, max_length=max_length)
+    key = cache_key(task=task.name, data=whole_digest, tokenizer=tokenizer, max_length=length)
     misfits = read_misfits(cache, key)
     if misfits is None:
-        misfits = find_misfits(task, whole, folder.tokenizer, max_length)
+        misfits = find_misfits(task, whole, folder.tokenizer, length)
     data = leave_out(task, whole, misfits, strict)
     _say_skipped(data, say)
     digest = data.fingerprint() if any(misfits.values()) else whole_digest
-    return Prepared(task, folder, data, max_length, digest, tokenizer, misfits, key)
+    return Prepared(task, folder, data, length, digest, tokenizer, misfits, key)
 
 
 def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:

@@ -93,6 +93,7 @@ class RelationTask:
     typed: bool
     files: tuple[str, ...] = ("klue-re-v1.1/klue-re-v1.1_{split}.json",)
     headline: str = "klue_re_micro_f1"
+    max_length: int = 128
 
     @property
     def head(self) -> Head:

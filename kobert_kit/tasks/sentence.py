@@ -42,6 +42,7 @@ class Sentences(Generic[X]):
     headline: str
     scores: Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
     added_tokens: tuple[str, ...] = ()
+    max_length: int = 128
 
     @property
     def is_regression(self) -> bool:

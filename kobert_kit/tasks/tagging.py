@@ -62,6 +62,7 @@ class Units:
     types: tuple[str, ...]
     headline: str
     added_tokens: tuple[str, ...] = ()
+    max_length: int = 128
 
     @property
     def labels(self) -> tuple[str, ...]:

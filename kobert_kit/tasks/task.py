@@ -31,6 +31,7 @@ class Task(Protocol[E]):
     rank by, for KLUE's tasks KLUE's. ``outputs`` is always
     what ``head`` gave for the rows of an `Encoded`, an array a row. ``added_tokens`` are entries
     that the task needs beside the tokenizer's, with the ids from the tokenizer's length on.
+    ``max_length`` are the tokens of a row where the user names no number.
     """
 
     @property
@@ -47,6 +48,9 @@ class Task(Protocol[E]):
 
     @property
     def added_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def max_length(self) -> int: ...
 
     def records(self, path: Path) -> Iterable[tuple[str, Any]]:
         """The raw records of a file, each with where it stands, for messages.
