@@ -209,6 +209,6 @@ def _predict(
     for message in done.skipped:
         click.echo(message)
     skipped = f", {len(done.skipped)} records skipped" if done.skipped else ""
-    click.echo(f"{output}: {done.examples} predictions{skipped}")
+    click.echo(f"{output}: {done.lines} predictions{skipped}")
     for name, value in done.scores.items():
         click.echo(f"{name}: {score(value)}")

@@ -26,12 +26,12 @@ from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 @dataclass
 class Predicted:
-    """``examples`` predictions were written; ``skipped`` says what is wrong with other records.
+    """``lines`` predictions were written; ``skipped`` says what is wrong with other records.
 
     ``scores`` are the task's metrics where every example has a label, else empty.
     """
 
-    examples: int
+    lines: int
     skipped: list[str]
     scores: dict[str, float] = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ def predict(
     strict: bool = False,
     described: str | None = None,
 ) -> Predicted:
-    """Write to ``output`` a JSON line for each example of ``file``, as predictions.jsonl has them.
+    """Write to ``output`` the lines that predictions.jsonl would have for the examples of ``file``.
 
     ``file`` has the layout of the official files of the task that ``model`` was fine-tuned on; a
     record may lack its label, and its line then lacks "gold". ``model`` is a folder `seed-N` or
@@ -77,9 +77,9 @@ def predict(
     rows = task.encode(examples, folder.tokenizer, max_length)
     outputs = _outputs(task, rows, folder, classifier, record.settings["mixed_precision"])
     output.parent.mkdir(parents=True, exist_ok=True)
-    write_lines(output, _without_gold(task.predictions(rows, outputs), unlabelled))
+    written = write_lines(output, _without_gold(task.predictions(rows, outputs), unlabelled))
     scores = {} if unlabelled or len(examples) < 2 else task.score(rows, outputs)
-    return Predicted(len(examples), skipped, scores)
+    return Predicted(written, skipped, scores)
 
 
 def _task(name: str, described: str | None) -> Task[Any]:

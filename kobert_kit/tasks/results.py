@@ -92,11 +92,12 @@ def _scores(
     }
 
 
-def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
-    """One JSON object a line."""
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> int:
+    """One JSON object a line; returns how many there are."""
+    texts = [json.dumps(line, ensure_ascii=False) + "\n" for line in lines]
     with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text("".join(texts), encoding="utf-8")
+    return len(texts)
 
 
 def _plain(values: dict[str, float]) -> dict[str, Any]:
