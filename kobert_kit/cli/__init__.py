@@ -95,8 +95,7 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _is_disk_full(error: Exception) -> bool:
-    """Also where a library in Rust reports it in words only."""
+    """Also where a library in Rust, or numpy, reports it in words only."""
     full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return getattr(error, "errno", None) in full or any(
-        f"(os error {number})" in str(error) for number in full
-    )
+    words = [*(f"(os error {number})" for number in full), " requested and "]
+    return getattr(error, "errno", None) in full or any(word in str(error) for word in words)

@@ -1,8 +1,9 @@
 """Checkpoints that are either whole or not there.
 
 A checkpoint is a folder ``step-000000123`` with ``state.pt`` (tensors, loadable without
-unpickling code) and ``state.json`` (plain values and the digest of ``state.pt``). It is written
-aside and renamed. The newest two are kept, so that a damaged one costs one interval, not the run.
+unpickling code) and ``state.json`` (plain values, and a digest of them and ``state.pt``). It is
+written aside and renamed. The newest two are kept, so that a damaged one costs one interval, not
+the run.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 
-from kobert_kit.records import fingerprint_files, sync_path, write_json
+from kobert_kit.records import fingerprint_files, fingerprint_values, sync_path, write_json
 
 log = logging.getLogger(__name__)
 KEPT = 2
@@ -34,42 +35,55 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write ``checkpoint`` under ``folder`` atomically and drop all but the newest two."""
+    """Write ``checkpoint`` under ``folder`` atomically; keep it and the one before it alone.
+
+    Those of later steps are damaged, or the run would have gone on from them; kept as the newest
+    they would push this one out. What a kill left half-written goes as well.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(".step-*.tmp"):
+        shutil.rmtree(left, ignore_errors=True)
     final = folder / f"step-{checkpoint.step:09d}"
     temporary = folder / f".{final.name}.tmp"
-    shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
         packed = io.BytesIO()  # written by us, so that a full disk is an OSError
         torch.save(checkpoint.state, packed)
         (temporary / "state.pt").write_bytes(packed.getbuffer())
         sync_path(temporary / "state.pt")
-        plain = {
-            "step": checkpoint.step,
-            "seconds": checkpoint.seconds,
-            "digest": fingerprint_files([temporary / "state.pt"]),
-        }
-        write_json(temporary / "state.json", plain)
+        plain = {"step": checkpoint.step, "seconds": checkpoint.seconds}
+        digest = _digest(temporary, plain)
+        write_json(temporary / "state.json", plain | {"digest": digest})
         shutil.rmtree(final, ignore_errors=True)
         os.replace(temporary, final)
         sync_path(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    for old in sorted(folder.glob("step-*"))[:-KEPT]:
-        shutil.rmtree(old)
+    there = sorted(folder.glob("step-*"))
+    kept = [path for path in there if path <= final][-KEPT:]
+    for other in there:
+        if other not in kept:
+            shutil.rmtree(other)
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:
     """The newest whole checkpoint under ``folder``, or None. Damaged ones are reported."""
-    for path in sorted(folder.glob("step-*"), reverse=True):
+    found = sorted(folder.glob("step-*"), reverse=True)
+    for path in found:
         try:
             plain = json.loads((path / "state.json").read_text(encoding="utf-8"))
-            if fingerprint_files([path / "state.pt"]) != plain["digest"]:
+            if _digest(path, plain) != plain["digest"]:
                 raise ValueError("its digest does not match")
             state = torch.load(path / "state.pt", map_location="cpu", weights_only=True)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
             log.warning("%s is damaged (%s); trying the one before it", path, error)
             continue
         return Checkpoint(plain["step"], plain["seconds"], state)
+    if found:
+        log.warning("%s holds no whole checkpoint: the run starts again from step 0", folder)
     return None
+
+
+def _digest(path: Path, plain: dict[str, Any]) -> str:
+    tensors = fingerprint_files([path / "state.pt"])
+    return fingerprint_values({**plain, "digest": tensors})

@@ -14,7 +14,8 @@ class MetricsLog:
     """Appends one JSON object a line to ``folder/metrics.jsonl``.
 
     A run that continues from step ``start`` first drops the lines after it, so that the file
-    reads as that of a run that was never interrupted.
+    reads as that of a run that was never interrupted. Lines that a crash of the system left
+    unreadable go as well.
     """
 
     def __init__(self, folder: Path, start: int) -> None:
@@ -26,8 +27,9 @@ class MetricsLog:
     def _drop_after(self, start: int) -> None:
         if not self.path.exists():
             return
-        whole = self.path.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
-        kept = [line for line in whole if json.loads(line)["step"] <= start and start > 0]
+        text = self.path.read_text(encoding="utf-8", errors="replace")
+        whole = text.rpartition("\n")[0].split("\n")
+        kept = [line for line in whole if 0 < _step(line) <= start]
         with atomic_file(self.path) as temporary:
             temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
@@ -51,6 +53,14 @@ class MetricsLog:
         self._stream.close()
         if self._board is not None:
             self._board.close()
+
+
+def _step(line: str) -> int:
+    """The step that a line is of; 0 if it is no line of ours."""
+    try:
+        return int(json.loads(line)["step"])
+    except (ValueError, TypeError, KeyError):
+        return 0
 
 
 def _tensorboard(folder: Path, start: int) -> Any:

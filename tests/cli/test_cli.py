@@ -84,10 +84,13 @@ def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
     def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    arguments = ("build-vocab", str(corpus), "--vocab-size", "500", "--workers", "1")
-    done = run(*arguments, "--output", str(tmp_path / "v"), preexec_fn=limit_file_size)
-    assert done.returncode == 1 and "the disk is full" in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "v" / "kobert_kit.json").exists()
-    done = run(*arguments, "--output", str(tmp_path / "v"))
-    assert done.returncode == 0, "the same command works once there is space"
+    vocab = tmp_path / "vocab"
+    build = ("build-vocab", str(corpus), "--vocab-size", "500", "--workers", "1")
+    encode = ("prepare", str(corpus), "--tokenizer", str(vocab), "--workers", "1")
+    for arguments, output in ((build, vocab), (encode, tmp_path / "prepared")):
+        done = run(*arguments, "--output", str(output), preexec_fn=limit_file_size)
+        assert done.returncode == 1 and "the disk is full" in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (output / "kobert_kit.json").exists()
+        done = run(*arguments, "--output", str(output))
+        assert done.returncode == 0, "the same command works once there is space"

@@ -151,6 +151,61 @@ def test_a_damaged_checkpoint_costs_one_interval(tmp_path, caplog):
     assert same_weights(whole, resumed)
 
 
+@pytest.mark.parametrize(
+    "file, change",
+    [
+        ("state.pt", lambda data: data[: len(data) // 2]),
+        ("state.pt", lambda data: b""),
+        ("state.json", lambda data: data.replace(b'"step": 4', b'"step": 9')),
+        ("state.json", lambda data: data.replace(b"1.5", b"9.5")),
+        ("state.json", lambda data: b"[]"),
+        ("state.json", lambda data: b"\0" * len(data)),
+    ],
+)
+def test_damage_anywhere_in_a_checkpoint_is_seen(tmp_path, caplog, file, change):
+    for step in (3, 4):
+        save_checkpoint(tmp_path, Checkpoint(step, 1.5, {"a": torch.full((9,), float(step))}))
+    path = tmp_path / "step-000000004" / file
+    path.write_bytes(change(path.read_bytes()))
+    loaded = load_checkpoint(tmp_path)
+    assert "step-000000004 is damaged" in caplog.text
+    assert loaded is not None and (loaded.step, loaded.seconds) == (3, 1.5)
+    assert torch.equal(loaded.state["a"], torch.full((9,), 3.0))
+
+
+def test_damaged_checkpoints_do_not_push_out_those_of_the_run_that_goes_on(tmp_path, caplog):
+    for step in (300, 400):
+        save_checkpoint(tmp_path, Checkpoint(step, 1.0, {}))
+        (tmp_path / f"step-{step:09d}" / "state.pt").write_bytes(b"")
+    assert load_checkpoint(tmp_path) is None and "starts again from step 0" in caplog.text
+    for step in (10, 20, 30):
+        save_checkpoint(tmp_path, Checkpoint(step, 1.0, {}))
+        loaded = load_checkpoint(tmp_path)
+        assert loaded is not None and loaded.step == step
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_a_kill_left_of_a_checkpoint_does_not_fill_the_disk(tmp_path):
+    (tmp_path / ".step-000000007.tmp").mkdir()
+    (tmp_path / ".step-000000007.tmp" / "state.pt").write_bytes(b"half")
+    save_checkpoint(tmp_path, Checkpoint(8, 1.0, {}))
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000000008"]
+
+
+def test_a_curve_damaged_by_a_crash_of_the_system_does_not_stop_the_run(tmp_path):
+    def stop(step: int) -> None:
+        if step == 12:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    run(tmp_path / "whole")
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", Regression(at_step=stop), data_workers=0)
+    with (tmp_path / "cut" / "metrics.jsonl").open("ab") as stream:
+        stream.write(b"\0\0\xff\n[3]\n{\n")
+    run(tmp_path / "cut")
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
 def test_a_half_written_checkpoint_is_not_read(tmp_path):
     save_checkpoint(tmp_path, Checkpoint(3, 1.0, {"a": torch.ones(2)}))
     (tmp_path / ".step-000000004.tmp").mkdir()
