@@ -26,6 +26,10 @@ class TrainingError(KobertKitError):
     """Training cannot go on, for example because the loss is no longer a number: exit code 1."""
 
 
+class Terminated(BaseException):
+    """SIGTERM came, as a scheduler sends it; no ``except Exception`` on the way takes it."""
+
+
 class Stopped(KobertKitError):
     """A signal ended the run after its state was saved; the same command continues it.
 

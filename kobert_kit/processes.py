@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, Terminated
 
 Task = TypeVar("Task")
 
@@ -38,7 +38,7 @@ def worker_pool(
 ) -> Iterator[ProcessPoolExecutor]:
     """A pool whose processes each call ``start(*arguments)`` first.
 
-    Leaving the block drops the work that has not begun.
+    Leaving the block drops the work that has not begun, and by a signal also what has.
 
     Raises:
         DataError: a worker died, most likely because memory ran out.
@@ -52,6 +52,10 @@ def worker_pool(
             "a worker process died, most likely for lack of memory (each takes about 500 MB); "
             "run with fewer --workers"
         ) from None
+    except (KeyboardInterrupt, Terminated):
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -62,6 +66,7 @@ def _start(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     A worker of a pool whose parent was killed would wait for work for ever.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a forked one has its parent's handler
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import logging
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from kobert_kit import __version__
-from kobert_kit.errors import KobertKitError
+from kobert_kit.errors import KobertKitError, Terminated
 
 # name -> (module under kobert_kit.cli, what --help lists); imported when asked for, so that
 # `kobert-kit --help` answers at once.
@@ -73,7 +76,8 @@ def group(verbose: bool) -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point; turns the errors that a user can mend into one line and an exit code."""
     try:
-        group.main(arguments, prog_name="kobert-kit", standalone_mode=False)
+        with _termination_raised():
+            group.main(arguments, prog_name="kobert-kit", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -82,7 +86,10 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("\nstopped; the same command continues or starts again", err=True)
-        sys.exit(130)
+        sys.exit(128 + signal.SIGINT)
+    except Terminated:
+        click.echo("\nterminated; the same command continues or starts again", err=True)
+        sys.exit(128 + signal.SIGTERM)
     except Exception as error:
         if not _is_disk_full(error):
             raise
@@ -92,6 +99,24 @@ def main(arguments: list[str] | None = None) -> Any:
             err=True,
         )
         sys.exit(1)
+
+
+@contextlib.contextmanager
+def _termination_raised() -> Iterator[None]:
+    """End by an exception on SIGTERM, so that it is said what to do and workers end, too."""
+
+    def handle(_number: int, _frame: object) -> None:
+        raise Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, handle)
+    except ValueError:  # not the main thread: signals are the caller's business
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _is_disk_full(error: Exception) -> bool:

@@ -41,7 +41,7 @@ from kobert_kit.records import (
 from kobert_kit.tokenizer.loading import copy_tokenizer
 from kobert_kit.tokenizer.subject import Subject
 from kobert_kit.training.loop import train
-from kobert_kit.training.ranks import join_ranks
+from kobert_kit.training.ranks import join_ranks, lost_ranks_explained
 
 log = logging.getLogger(__name__)
 PREPARED = "prepared"
@@ -82,8 +82,11 @@ def pretrain(
     _check_batches(settings, ranks.num_processes)
     if not ranks.is_main_process:
         say = _silent
-    with ranks.main_process_first(), cleared_if_refused(output):
-        # Rank 0 prepares, the others find it done.
+    with (
+        lost_ranks_explained("pretrain", ranks.num_processes),
+        ranks.main_process_first(),  # it prepares, the others find it done
+        cleared_if_refused(output),
+    ):
         finished = claim_output(output, plan.stage)
         check_plan(output, plan)
         if finished:

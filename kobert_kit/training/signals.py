@@ -7,6 +7,8 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 
+from kobert_kit.errors import Terminated
+
 # Seconds in which a signal is the same one once more: a terminal's reaches every process of a
 # group, and torchrun passes on its own.
 REPEATED = 5.0
@@ -27,7 +29,7 @@ def signals_collected() -> Iterator[list[int]]:
         if not caught:
             first = now
         elif now - first > REPEATED:
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         caught.append(number)
 
     try:

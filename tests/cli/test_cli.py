@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,52 @@ def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
         assert not (output / "kobert_kit.json").exists()
         done = run(*arguments, "--output", str(output))
         assert done.returncode == 0, "the same command works once there is space"
+
+
+@pytest.fixture(scope="module")
+def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli-vocab")
+    (folder / "text.txt").write_text("고양이가 햇볕 아래에서 낮잠을 잔다.\n\n" * 30)
+    made = run("build-vocab", str(folder / "text.txt"), "--output", str(folder / "vocab"))
+    assert made.returncode == 0, made.stderr
+    return folder / "vocab"
+
+
+@pytest.mark.parametrize("to_group", [False, True])
+@pytest.mark.parametrize("command", ["prepare", "pretrain", "build-vocab"])
+def test_a_scheduler_ends_text_work_at_once_with_a_word_on_what_to_do(
+    command: str, to_group: bool, vocab: Path, tmp_path: Path
+):
+    """SIGTERM to the command, or to it and its workers."""
+    (tmp_path / "text.txt").write_text("가나다라마바사" * 100_000)  # minutes of work
+    options = {
+        "prepare": ["--tokenizer", str(vocab)],
+        "pretrain": ["--tokenizer", str(vocab), "--preset", "tiny", "--steps", "9"],
+        "build-vocab": [],
+    }[command]
+    arguments = [command, str(tmp_path / "text.txt"), "--workers", "2", *options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kobert_kit", *arguments, "--output", str(tmp_path / "out")],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not children_of(process.pid):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    time.sleep(1)
+    (os.killpg if to_group else os.kill)(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, errors
+    assert "the same command continues or starts again" in errors
+    assert "Traceback" not in errors and "died" not in errors
+    deadline = time.monotonic() + 30
+    with pytest.raises(ProcessLookupError):  # no worker is left
+        while time.monotonic() < deadline:
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+
+
+def children_of(number: int) -> list[str]:
+    found = subprocess.run(["pgrep", "-P", str(number)], capture_output=True, text=True)
+    return found.stdout.split()
