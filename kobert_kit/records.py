@@ -27,6 +27,8 @@ from kobert_kit.errors import DataError, UsageError
 RECORD_NAME = "kobert_kit.json"
 PLAN_NAME = "plan.json"
 _GROUPS = ("settings", "inputs", "results", "versions")
+# What is asked for by another name than that of the setting.
+_OPTIONS = {"held_out_share": "--held-out", "overlap": "--eval-overlap", "sources": "sources"}
 
 
 @dataclass
@@ -240,22 +242,43 @@ def check_plan(folder: Path, plan: Record) -> None:
 
     Raises:
         UsageError: the folder was begun with other settings or inputs.
+        DataError: what it was begun with cannot be read.
     """
     path = folder / PLAN_NAME
     asked = json.loads(json.dumps({"settings": plan.settings, "inputs": plan.inputs}))
     if not path.exists():
         write_json(path, asked)
-    begun = json.loads(path.read_text(encoding="utf-8"))
-    for group, values in asked.items():
-        for name in sorted(begun[group].keys() | values.keys()):
-            old, new = begun[group].get(name), values.get(name)
-            if old != new and group == "inputs":
-                raise UsageError(
-                    f"--output {folder}: begun with another {name}, which has changed since; "
-                    "put the old one back to continue, or name a new folder"
-                )
-            if old != new:
-                raise UsageError(
-                    f"--output {folder}: begun with {name} {old}, now asked for {new}; "
-                    "use the same settings to continue, or a new folder"
-                )
+    begun = _read_plan(path)
+    # In the order of the plan, where a preset comes before what follows from it.
+    for name in [*asked["settings"], *begun["settings"]]:
+        old, new = begun["settings"].get(name), asked["settings"].get(name)
+        if old != new:
+            raise UsageError(
+                f"--output {folder}: begun {_as_option(name, old)}, now run "
+                f"{_as_option(name, new)}; use the same options to continue, or a new folder"
+            )
+    for name in [*asked["inputs"], *begun["inputs"]]:
+        old, new = begun["inputs"].get(name), asked["inputs"].get(name)
+        if old is None and new is not None:
+            raise UsageError(f"--output {folder}: begun without a {name}; name a new folder")
+        if old != new:
+            raise UsageError(
+                f"--output {folder}: begun with another {name}, which has changed since; "
+                "put the old one back to continue, or name a new folder"
+            )
+
+
+def _read_plan(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        return {group: dict(plan[group]) for group in ("settings", "inputs")}
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path}: damaged ({error!r}); name a new folder") from None
+
+
+def _as_option(name: str, value: Any) -> str:
+    """A setting as it is given on the command line."""
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if isinstance(value, bool) or value is None:
+        return f"{'with' if value else 'without'} {option}"
+    return f"with {option} {value}"

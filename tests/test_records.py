@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -71,10 +72,44 @@ def test_a_plan_is_kept_and_compared(tmp_path: Path):
     plan = Record("pretrain", settings={"steps": 10, "betas": (0.9, 0.98)}, inputs={"corpus": "a"})
     check_plan(tmp_path, plan)
     check_plan(tmp_path, plan)
-    with pytest.raises(UsageError, match="begun with steps 10, now asked for 20"):
-        check_plan(tmp_path, Record("pretrain", {**plan.settings, "steps": 20}, plan.inputs))
-    with pytest.raises(UsageError, match="corpus"):
+    for changes, said in (
+        ({"steps": 20}, "begun with --steps 10, now run with --steps 20"),
+        ({"held_out_share": 0.1}, "begun without --held-out, now run with --held-out 0.1"),
+        ({"pack_documents": True}, "begun without --pack-documents, now run with --pack-docu"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            check_plan(tmp_path, Record("pretrain", {**plan.settings, **changes}, plan.inputs))
+    with pytest.raises(UsageError, match="begun with another corpus"):
         check_plan(tmp_path, Record("pretrain", plan.settings, {"corpus": "b"}))
+    with pytest.raises(UsageError, match="begun without a model"):
+        check_plan(tmp_path, Record("pretrain", plan.settings, {"corpus": "a", "model": "c"}))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"settings": {}}', "\0\0"])
+def test_a_damaged_plan_is_named(tmp_path: Path, content: str):
+    (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(DataError, match=r"plan\.json: damaged"):
+        check_plan(tmp_path, Record("pretrain"))
+
+
+def test_what_a_plan_says_of_pretraining_and_fine_tuning_are_options():
+    from kobert_kit.cli.klue import klue
+    from kobert_kit.cli.pretrain import pretrain
+    from kobert_kit.pretrain.settings import PretrainSettings
+    from kobert_kit.records import _as_option
+    from kobert_kit.tasks.finetune import FinetuneSettings
+
+    for command, settings, constant in (
+        (pretrain, PretrainSettings, set()),
+        (klue, FinetuneSettings, {"--warmup-share", "--weight-decay"}),
+    ):
+        options = {name for parameter in command.params for name in parameter.opts}
+        named = {_as_option(name, True).removeprefix("with ") for name in vars_of(settings)}
+        assert named - constant <= options
+
+
+def vars_of(settings: type) -> list[str]:
+    return [field.name for field in dataclasses.fields(settings)]
 
 
 def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from transformers.utils.logging import disable_progress_bar
@@ -88,8 +89,10 @@ def pretrain(
         cleared_if_refused(output),
     ):
         finished = claim_output(output, plan.stage)
-        check_plan(output, plan)
+        # Of a model the weights are compared, which may lie under many names.
+        check_plan(output, replace(plan, settings={**plan.settings, "init_from": None}))
         if finished:
+            _clear(output)
             say(f"{output} is finished already; nothing to do")
             return read_record(output, plan.stage)
         shards = source.shards(output / PREPARED, machine.workers, say)
@@ -109,7 +112,8 @@ def pretrain(
     if ranks.is_main_process:
         start.complete(model.bert_mlm, settings)
         _save(model, start.folder, output, plan)
-    ranks.wait_for_everyone()
+    with lost_ranks_explained("pretrain", ranks.num_processes):
+        ranks.wait_for_everyone()
     return plan
 
 
@@ -171,6 +175,11 @@ def _save(model: MaskedLanguageModel, tokenizer: Path, output: Path, plan: Recor
     model.bert_mlm.save_pretrained(output)
     copy_tokenizer(tokenizer, output)
     finish_output(output, plan)
+    _clear(output)
+
+
+def _clear(output: Path) -> None:
+    """Remove what only an unfinished run needs."""
     for rest in (output / PREPARED, output / "checkpoints"):
         shutil.rmtree(rest, ignore_errors=True)
 

@@ -72,6 +72,8 @@ def recipe(settings: PretrainSettings) -> Preset:
         raise UsageError(
             f"--long-length {settings.long_length}: must be above --length ({preset.length})"
         )
+    if settings.long_length is None and settings.long_share != PretrainSettings.long_share:
+        raise UsageError(f"--long-share {settings.long_share}: needs --long-length")
     if preset.batch_size < 1:
         raise UsageError(f"--batch-size {preset.batch_size}: at least 1 sequence")
     for option, share in (

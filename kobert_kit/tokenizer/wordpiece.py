@@ -9,11 +9,15 @@ Exact counts and ties broken by the strings themselves make it the same on every
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import islice
+from typing import Any
+
+from tqdm import tqdm
 
 from kobert_kit.collector import collector_paused
+from kobert_kit.console import progress
 from kobert_kit.tokenizer.merges import merges
 from kobert_kit.tokenizer.pieces import PREFIX, Cuts, Run
 
@@ -50,20 +54,29 @@ def train_wordpiece(
     merged: list[str] = []
     alive: list[str] = []
     rejected: set[str] = set()
-    for _ in range(MAX_ROUNDS):
-        more = list(islice(source, max(0, missing)))
-        merged += more
-        # What is rejected gives way to others, which may then cross in its place.
-        in_runs.change({*alphabet, *merged} - rejected)
-        crossing = in_runs.crossing()
-        rejected |= crossing
-        kept = [string for string in merged if string not in rejected]
-        in_pieces.change({*alphabet, *kept})
-        alive = [string for string in kept if in_pieces.counts[string] >= min_frequency]
-        missing = wanted - len(alive)
-        if len(crossing) <= room // 1000 and (missing <= 0 or not more):
-            break
+    with progress(wanted, "merge", "entry", unit_scale=True) as bar:
+        for _ in range(MAX_ROUNDS):
+            more = list(_counted(islice(source, max(0, missing)), max(0, missing), bar))
+            merged += more
+            # What is rejected gives way to others, which may then cross in its place.
+            in_runs.change({*alphabet, *merged} - rejected)
+            crossing = in_runs.crossing()
+            rejected |= crossing
+            kept = [string for string in merged if string not in rejected]
+            in_pieces.change({*alphabet, *kept})
+            alive = [string for string in kept if in_pieces.counts[string] >= min_frequency]
+            missing = wanted - len(alive)
+            if len(crossing) <= room // 1000 and (missing <= 0 or not more):
+                break
     return alphabet + _most_used(in_pieces, alphabet, alive, room)
+
+
+def _counted(strings: Iterable[str], most: int, bar: tqdm[Any]) -> Iterator[str]:
+    """Pass ``strings`` on, of which ``most`` more are expected."""
+    bar.total = max(bar.total, bar.n + most)
+    for string in strings:
+        yield string
+        bar.update()
 
 
 def _most_used(pieces: Uses, alphabet: list[str], strings: list[str], room: int) -> list[str]:
@@ -71,11 +84,13 @@ def _most_used(pieces: Uses, alphabet: list[str], strings: list[str], room: int)
 
     A few go at a time: what they were used for is then counted for others.
     """
-    while len(strings) > room:
-        pieces.change({*alphabet, *strings})
-        count = max(room, int(0.93 * len(strings)))
-        best = nlargest(count, range(len(strings)), key=lambda n: pieces.counts[strings[n]])
-        strings = [strings[number] for number in sorted(best)]
+    with progress(max(0, len(strings) - room), "choose", "entry", unit_scale=True) as bar:
+        while len(strings) > room:
+            pieces.change({*alphabet, *strings})
+            count = max(room, int(0.93 * len(strings)))
+            best = nlargest(count, range(len(strings)), key=lambda n: pieces.counts[strings[n]])
+            bar.update(len(strings) - count)
+            strings = [strings[number] for number in sorted(best)]
     return strings
 
 

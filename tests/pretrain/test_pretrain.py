@@ -184,7 +184,7 @@ def test_the_same_command_on_a_finished_run_does_nothing(
     assert "finished already" in said[0]
     assert (model / "model.safetensors").stat().st_mtime_ns == before
     other = PretrainSettings("tiny", steps=25, batch_size=4, length=32, held_out_share=0.1)
-    with pytest.raises(UsageError, match="begun with steps 24, now asked for 25"):
+    with pytest.raises(UsageError, match="begun with --steps 24, now run with --steps 25"):
         pretrain([corpus], tokenizer, model, other, MACHINE, said.append)
 
 
@@ -231,6 +231,7 @@ def test_special_tokens_in_the_corpus_are_text(tokenizer: Path, tmp_path: Path):
     [
         (["--steps", "5", "--minutes", "1"], "--steps or --minutes"),
         (["--length", "4"], "--length 4"),
+        (["--long-share", "0.5"], "--long-share 0.5: needs --long-length"),
         (["--mask-ratio", "1.5"], "--mask-ratio"),
         (["--steps", "5", "--fsdp"], "start several with torchrun"),
     ],
@@ -254,6 +255,23 @@ def test_going_on_from_a_model_of_ours(model: Path, corpus: Path, tmp_path: Path
     assert record["results"]["evaluation_loss"] == pytest.approx(
         finished["evaluation_loss"], abs=1e-4
     )
+
+
+def test_a_model_is_the_same_under_another_name(
+    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    said: list[str] = []
+    monkeypatch.chdir(model.parent)
+    for name in (model.name, f"./{model.name}/", str(model)):
+        settings = replace(SETTINGS, steps=2, init_from=name)
+        pretrain([corpus], None, tmp_path / "on", settings, MACHINE, said.append)
+    assert said[-1] == said[-2] == f"{tmp_path / 'on'} is finished already; nothing to do"
+
+
+def test_what_a_kill_after_the_end_left_behind_goes(model: Path, corpus: Path, tokenizer: Path):
+    (model / "checkpoints" / "step-000000024").mkdir(parents=True)
+    pretrain([corpus], tokenizer, model, SETTINGS, MACHINE, print)
+    assert not (model / "checkpoints").exists()
 
 
 def test_going_on_from_a_foreign_bert(corpus: Path, tmp_path: Path):
@@ -332,6 +350,23 @@ def test_a_lost_rank_or_a_signal_ends_the_job_and_one_process_can_finish_it(
     ]
     assert losses[0] == pytest.approx(losses[1], abs=2e-3)
     assert curve(cut)[-1]["tokens"] == curve(whole)[-1]["tokens"], "the same global batches"
+
+
+def test_a_rank_that_is_lost_while_the_corpus_is_encoded_ends_the_job(
+    tokenizer: Path, tmp_path: Path
+):
+    text, output = tmp_path / "text.txt", tmp_path / "model"
+    text.write_text("가나다라마바사" * 100_000)  # minutes of work
+    run = torchrun(command(text, tokenizer, output))
+    process = subprocess.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not (output / "prepared").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "Traceback" not in errors.partition("torch/distributed")[0]
+    assert "has died" in errors or "continues or starts again" in errors
 
 
 @pytest.mark.parametrize("more", [[], ["--fsdp"], ["--fsdp", "--accumulation", "2"]])

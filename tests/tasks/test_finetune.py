@@ -181,7 +181,7 @@ def test_long_pairs_are_cut_at_the_longer_text(model_dir, data_dir):
 
 def test_other_settings_need_another_folder(model_dir, data_dir, tmp_path):
     run("nli", model_dir, data_dir, tmp_path / "out")
-    with pytest.raises(UsageError, match="begun with epochs 2, now asked for 3"):
+    with pytest.raises(UsageError, match="begun with --epochs 2, now run with --epochs 3"):
         run("nli", model_dir, data_dir, tmp_path / "out", replace(QUICK, epochs=3))
     with pytest.raises(UsageError, match="from_scratch"):
         run("nli", model_dir, data_dir, tmp_path / "out", replace(QUICK, from_scratch=True))
@@ -265,7 +265,7 @@ def test_the_command(model_dir, data_dir, tmp_path, capsys):
     code, _, error = command("--task", "nli", "--learning-rate", "-1")
     assert code == 2 and "--learning-rate" in error
     code, _, error = command("--task", "nli", "--batch-size", "8")
-    assert code == 2 and "begun with batch_size 32" in error
+    assert code == 2 and "begun with --batch-size 32" in error
     (data_dir / "ynat-v1.1" / "ynat-v1.1_dev.json").write_text("[", encoding="utf-8")
     code, _, error = command("--task", "ynat")
     assert code == 1 and "ynat-v1.1_dev.json:1" in error
