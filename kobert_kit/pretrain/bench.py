@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -16,6 +17,7 @@ from kobert_kit.pretrain.presets import Preset
 from kobert_kit.pretrain.products import fast_rate, pytorch_rate
 from kobert_kit.pretrain.synthetic import FIRST_PIECE, PAD, SyntheticText
 from kobert_kit.training.allocator import keep_freed_memory
+from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.loop import parameter_groups
 from kobert_kit.training.settings import TrainSettings
@@ -194,14 +196,9 @@ class _Trainer:
         self.done = 0
 
     def warm_up(self) -> None:
-        try:
+        with compilation_explained() if self.settings.compile else contextlib.nullcontext():
             for _ in range(WARM_UP):
                 self.step()
-        except RuntimeError as error:  # dynamo's are, and importing them here costs memory
-            if not self.settings.compile:
-                raise
-            reason = str(error).strip().partition("\n")[0]
-            raise UsageError(f"--compile: PyTorch cannot compile here ({reason})") from None
 
     def block(self, seconds: float) -> list[_Step]:
         """Steps until ``seconds`` have passed, one at least."""

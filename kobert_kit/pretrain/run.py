@@ -89,8 +89,10 @@ def pretrain(
         cleared_if_refused(output),
     ):
         finished = claim_output(output, plan.stage)
-        # Of a model the weights are compared, which may lie under many names.
-        check_plan(output, replace(plan, settings={**plan.settings, "init_from": None}))
+        # Of a model the weights are compared, which may lie under many names; a run may go on
+        # without a compiler.
+        free = {"init_from": None, "compile": None}
+        check_plan(output, replace(plan, settings=plan.settings | free))
         if finished:
             _clear(output)
             say(f"{output} is finished already; nothing to do")

@@ -27,6 +27,7 @@ from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.metrics import MetricsLog
 from kobert_kit.training.placement import Replicated, Sharded, local
@@ -109,6 +110,7 @@ def train(
     Raises:
         Stopped: SIGINT or SIGTERM came; the state was saved first.
         TrainingError: the loss is not a finite number.
+        UsageError: the model was to be compiled, and PyTorch cannot do it here.
     """
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
@@ -180,6 +182,8 @@ class _Run:
                 Prefetch(self._parts, self._coming(), self.settings.data_workers)
             )
             stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
+            if self.settings.compile:
+                stack.enter_context(compilation_explained())
             self._steps()
         return self.result
 

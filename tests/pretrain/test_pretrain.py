@@ -243,6 +243,20 @@ def test_usage_errors_exit_with_2(options, message, corpus, tokenizer, tmp_path)
     assert "Traceback" not in done.stderr and not (tmp_path / "model").exists()
 
 
+def test_without_a_compiler_it_is_said_and_the_run_goes_on_without(
+    model: Path, corpus: Path, tokenizer: Path, tmp_path: Path
+):
+    bare = {name: value for name, value in os.environ.items() if name not in ("PATH", "CXX")}
+    bare |= {"PATH": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    run = command(corpus, tokenizer, tmp_path / "model")
+    done = subprocess.run([*run, "--compile"], capture_output=True, text=True, env=bare)
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert "or leave --compile out" in done.stderr
+    pretrain([corpus], tokenizer, tmp_path / "model", SETTINGS, MACHINE, print)
+    ours, theirs = weights(tmp_path / "model"), weights(model)
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
 def test_going_on_from_a_model_of_ours(model: Path, corpus: Path, tmp_path: Path):
     settings = replace(SETTINGS, steps=3, init_from=str(model), learning_rate=1e-9)
     pretrain([corpus], None, tmp_path / "on", settings, MACHINE, print)

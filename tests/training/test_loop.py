@@ -276,6 +276,22 @@ def test_a_loss_that_is_no_number_stops_the_run_and_is_never_saved(tmp_path):
     assert all(torch.isfinite(value).all() for value in loaded.state["model"].values())
 
 
+def test_a_compiled_run_learns_the_same_or_says_what_it_lacks(tmp_path):
+    losses = []
+    for compiled in (False, True):
+        torch.manual_seed(1)
+        model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+        folder = tmp_path / str(compiled)
+        run_settings = settings(steps=8, log_every=1, compile=compiled)
+        try:
+            train(model, Regression(), run_settings, folder, label="test")
+        except UsageError as error:
+            assert compiled and "--compile: PyTorch cannot compile here" in str(error)
+            return
+        losses.append([row["loss"] for row in lines(folder) if "loss" in row])
+    assert len(losses[1]) == 8 and losses[1] == pytest.approx(losses[0], abs=1e-4)
+
+
 def test_schedule_values():
     points = [linear_schedule(p, 0.1) for p in (0.0, 0.05, 0.1, 0.55, 1.0)]
     assert points == pytest.approx([0.0, 0.5, 1.0, 0.5, 0.0])
