@@ -124,8 +124,11 @@ def run_seeds(
             if claim_output(place, STAGE):
                 say(f"{place} is finished already; its scores are used again")
             else:
+                # First, so that a model without weights is refused with nothing written.
+                model = build_classifier(folder, task, settings.from_scratch, seed)
                 rows = prepared.rows(cache)
-                _run_seed(prepared, rows, place, settings, threads, replace(plan, seed=seed))
+                record = replace(plan, seed=seed)
+                _run_seed(prepared, model, rows, place, settings, threads, record)
     summary = summarise(task, output)
     write_json(output / METRICS_NAME, summary)
     plan.results = summary["metrics"]
@@ -136,6 +139,7 @@ def run_seeds(
 
 def _run_seed(
     prepared: Prepared,
+    model: Any,
     rows: tuple[Encoded[Any], Encoded[Any]],
     output: Path,
     settings: FinetuneSettings,
@@ -155,7 +159,6 @@ def _run_seed(
         seed=seed,
         head=balanced(task.head, train_rows.labels) if settings.class_balanced else task.head,
     )
-    model = build_classifier(folder, task, settings.from_scratch, seed)
     best = BestEpoch(output / "checkpoints", task.headline, settings.early_stop)
     result = train(
         model,
