@@ -183,7 +183,7 @@ def test_other_settings_need_another_folder(model_dir, data_dir, tmp_path):
     run("nli", model_dir, data_dir, tmp_path / "out")
     with pytest.raises(UsageError, match="begun with --epochs 2, now run with --epochs 3"):
         run("nli", model_dir, data_dir, tmp_path / "out", replace(QUICK, epochs=3))
-    with pytest.raises(UsageError, match="from_scratch"):
+    with pytest.raises(UsageError, match="now run with --from-scratch"):
         run("nli", model_dir, data_dir, tmp_path / "out", replace(QUICK, from_scratch=True))
     write_split(data_dir, "ynat-v1.1", "train", ynat_records(50))
     (tmp_path / "mine").mkdir()
