@@ -14,7 +14,7 @@ from kobert_kit.corpus.buckets import Indices, group_starts, sorted_buckets
 from kobert_kit.corpus.chunks import Arrays, read_arrays
 from kobert_kit.corpus.cleaning import CLEANED
 from kobert_kit.corpus.context import Context
-from kobert_kit.corpus.disk import reserve
+from kobert_kit.corpus.disk import let_go, reserve
 from kobert_kit.corpus.filters import LineRules, build_filters
 from kobert_kit.corpus.judging import JUDGED, LineCounts, lines_path
 from kobert_kit.corpus.lines import Hashes, distinct_per_document
@@ -128,6 +128,7 @@ def compare_documents(context: Context, chunks: int) -> None:
         arrays = read_arrays(context.chunk(JUDGED, number))
         digests[span], places[span] = arrays["digests"], arrays["places"]
         signatures[span], compared[span] = arrays["signatures"], arrays["compared"]
+        let_go(signatures)
     copies = find_copies(digests, signatures, compared, context.work / BUCKETS)
     found: Arrays = {"places": places, "offsets": offsets, "similarity": copies.similarity}
     for name, array in (found | {"kept": copies.kept}).items():  # which is the last, and tells

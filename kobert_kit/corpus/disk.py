@@ -1,12 +1,16 @@
-"""What a full disk does, made an error that says so."""
+"""Files that are larger than memory or disk: maps of them, and a full disk as an error."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from kobert_kit.errors import DataError
 
@@ -45,3 +49,16 @@ def reserve(path: Path) -> None:
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as stream:
             os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+
+
+def let_go(array: np.ndarray) -> None:
+    """Take the pages of a mapped ``array`` that were looked at out of the process's memory.
+
+    They count as such until then, up to the whole file; what was written stays. Does nothing to
+    an array that is not of a mapped file, nor where the system has no such call.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kobert_kit.corpus.buckets import Indices, group_starts, sorted_buckets
+from kobert_kit.corpus.disk import let_go
 from kobert_kit.corpus.lines import Hashes
 from kobert_kit.corpus.minhash import PLACES, Signatures, similarity
 from kobert_kit.corpus.ngrams import mix
@@ -48,6 +49,7 @@ def find_near(signatures: Signatures, wanted: NDArray[np.bool_], work: Path) -> 
         blocks = _keys(signatures, wanted, places)
         for keys, indices in sorted_buckets(blocks, total, work):
             _compare(signatures, keys, indices, copies)
+            let_go(signatures)
     _resolve(signatures, copies)
     return copies
 
@@ -67,6 +69,7 @@ def _keys(
         key = np.zeros(len(rows), np.uint64)
         for place in places:
             key = mix(key ^ rows[:, place].astype(np.uint64))
+        let_go(signatures)
         yield key, indices
 
 

@@ -13,6 +13,7 @@ from test_curate import lines, run, text
 
 import kobert_kit.corpus.buckets
 from kobert_kit.corpus.buckets import group_starts, sorted_buckets
+from kobert_kit.corpus.disk import let_go
 from kobert_kit.corpus.minhash import FEWEST, NGRAM, sign, similarity
 from kobert_kit.corpus.near import THRESHOLD, find_near
 from kobert_kit.corpus.ngrams import hash_ngrams
@@ -195,3 +196,22 @@ def test_evaluation_data_that_cannot_be_read_shows_before_any_work(
     with pytest.raises(DataError, match=r"eval\.json: evaluation data that cannot be read"):
         run([path], tmp_path / "out", evaluation=(tmp_path / "eval.json",), parts=parts)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="asks Linux what is in memory")
+def test_a_mapped_file_that_was_looked_at_is_let_go_and_keeps_what_was_written(tmp_path):
+    path = tmp_path / "mapped.npy"
+    mapped = np.lib.format.open_memmap(path, "w+", np.uint32, (1 << 20, 8))
+    part = mapped[:-1]
+    part[:] = 7
+
+    def resident() -> int:
+        lines = Path("/proc/self/smaps").read_text().splitlines()
+        at = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
+        return int(next(line for line in lines[at:] if line.startswith("Rss:")).split()[1])
+
+    assert resident() > 16_000  # kB
+    let_go(part)
+    assert resident() < 1000
+    assert (part == 7).all() and not mapped[-1].any()
+    let_go(np.zeros(3))  # not mapped: nothing to do
