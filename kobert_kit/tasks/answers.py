@@ -50,6 +50,7 @@ class Found:
 def find_answers(rows: Windows[Question], outputs: Sequence[np.ndarray]) -> list[Found]:
     """The best answers of each question over its windows.
 
+    That of a context of which the tokenizer keeps nothing, such as a lone U+FFFD, is "".
     ``outputs`` are (tokens, 2) logits of each row: start, end.
     """
     answers: list[list[Answer]] = [[] for _ in rows.examples]
@@ -58,11 +59,16 @@ def find_answers(rows: Windows[Question], outputs: Sequence[np.ndarray]) -> list
         null_scores[owner] = min(null_scores[owner], float(logits[0].sum()))
         spans = rows.spans[rows.offsets[row] : rows.offsets[row + 1]]
         answers[owner] += _best_of_window(rows.examples[owner].context, spans, logits)
-    return [Found(_distinct(found), null) for found, null in zip(answers, null_scores, strict=True)]
+    return [
+        Found(_distinct(found) or [Answer("", 0, 0, null)], null)
+        for found, null in zip(answers, null_scores, strict=True)
+    ]
 
 
 def _best_of_window(context: str, spans: np.ndarray, logits: np.ndarray) -> list[Answer]:
     tokens = np.flatnonzero(spans[:, 0] < spans[:, 1])
+    if not len(tokens):
+        return []
     scores = logits[tokens, 0, None] + logits[None, tokens, 1]
     length = np.arange(len(tokens))[None] - np.arange(len(tokens))[:, None]
     scores = np.where((length >= 0) & (length < LONGEST_ANSWER), scores, -np.inf).ravel()

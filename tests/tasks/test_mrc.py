@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from real_text import task_file
 from tiny_models import CONFIGS, write_encoder
-from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer, BertTokenizerFast
 
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
@@ -281,6 +281,20 @@ def test_the_best_answer_is_the_best_of_all_spans(tokenizer):
         for each in found.best:
             assert questions[number].context[each.start : each.end] == each.text
             assert each.score == pytest.approx(scores_of[each.start, each.end])
+
+
+@pytest.mark.parametrize("context", ["\ufffd", "\x00\x01", "\ufffd \x7f"])
+def test_a_context_of_which_nothing_is_kept_has_no_answer(context, tmp_path):
+    tokenizer = BertTokenizerFast.from_pretrained(write_encoder(tmp_path, ["민수가 왔나"]))
+    questions = [question(context, guid="empty"), question("민수가 왔나", "민수가", guid="whole")]
+    rows = TASK.encode(questions, tokenizer, 32)
+    outputs = [np.zeros((length, 2)) for length in rows.lengths]
+    empty, whole = find_answers(rows, outputs)
+    assert [each.text for each in empty.best] == [""] and whole.best[0].text
+    assert all(empty.text(threshold) == "" for threshold in (-np.inf, 0.0, np.inf))
+    assert all(np.isfinite(value) for value in TASK.score(rows, outputs).values())
+    first, _ = TASK.predictions(rows, outputs)
+    assert first["pred"] == ""
 
 
 def found(text: str, no_answer: float, start: int = 0) -> Found:
