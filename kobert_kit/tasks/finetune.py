@@ -25,6 +25,7 @@ from kobert_kit.tasks.best import BestEpoch
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import build_classifier, default_learning_rate, save_classifier
 from kobert_kit.tasks.objective import TaskObjective
+from kobert_kit.tasks.own import label_digest
 from kobert_kit.tasks.prepared import Prepared, prepare
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
 from kobert_kit.tasks.task import Task
@@ -113,6 +114,7 @@ def run_seeds(
         inputs={
             **folder.fingerprints(settings.from_scratch),
             "data": prepared.data_digest,
+            **label_digest(task),
         },
         versions=versions("torch", "transformers", "tokenizers", "accelerate", "datasets"),
     )

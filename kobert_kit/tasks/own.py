@@ -13,6 +13,7 @@ import numpy as np
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
+from kobert_kit.records import fingerprint_values
 from kobert_kit.tasks.answers import lost
 from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.choice import ChoiceQuestion, Choices
@@ -275,6 +276,16 @@ class OwnAnswers(AnswerTask):
     def baseline(self, train: Sequence[Question], dev: Sequence[Question]) -> dict[str, float]:
         """No answer to any question."""
         return answer_scores(dev, [""] * len(dev))
+
+
+def label_digest(task: Task[Any]) -> dict[str, str]:
+    """The digest of the labels that a file describes, in their order, which numbers them.
+
+    Empty for KLUE's tasks, whose labels do not change.
+    """
+    if not isinstance(task, Described):
+        return {}
+    return {"label_list": fingerprint_values({"labels": list(task.description.label_names)})}
 
 
 def task_of(description: Description) -> Task[Any]:

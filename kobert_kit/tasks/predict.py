@@ -19,6 +19,7 @@ from kobert_kit.tasks.data import read_examples
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import ModelFolder, open_classifier
 from kobert_kit.tasks.objective import EVALUATION_BATCH_SIZE, TaskObjective
+from kobert_kit.tasks.own import label_digest
 from kobert_kit.tasks.results import METRICS_NAME, STAGE, write_lines
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
@@ -57,13 +58,12 @@ def predict(
         DataError: ``model`` is no fine-tuned model, or ``file`` holds nothing for its task.
         UsageError: ``output`` cannot be written.
     """
-    if output.is_dir():
-        raise UsageError(f"--output {output}: a folder; name a file for the predictions")
+    _check_output(output, file)
     if threads is not None:
         torch.set_num_threads(threads)
     path = finetuned_folder(model, say)
     record = read_record(path, STAGE)
-    task = _task(record.settings["task"], described)
+    task = _task(record, described)
     _check_tokenizer(path, record)
     examples, unlabelled, skipped = _read(task, file, strict)
     folder, classifier = open_classifier(path, task)
@@ -76,17 +76,38 @@ def predict(
 
     rows = task.encode(examples, folder.tokenizer, max_length)
     outputs = _outputs(task, rows, folder, classifier, record.settings["mixed_precision"])
-    output.parent.mkdir(parents=True, exist_ok=True)
     written = write_lines(output, _without_gold(task.predictions(rows, outputs), unlabelled))
     scores = {} if unlabelled or len(examples) < 2 else task.score(rows, outputs)
     return Predicted(written, skipped, scores)
 
 
-def _task(name: str, described: str | None) -> Task[Any]:
+def _check_output(output: Path, file: Path) -> None:
+    """Makes its folder.
+
+    Raises:
+        UsageError: ``output`` is no place for a file, or is ``file``, which would be lost.
+    """
+    if output.is_dir():
+        raise UsageError(f"--output {output}: a folder; name a file for the predictions")
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"--output {output}: the file to predict; name another")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--output {output}: cannot be written ({error.strerror})") from None
+
+
+def _task(record: Record, described: str | None) -> Task[Any]:
     """The task that the model was fine-tuned on."""
+    name = record.settings["task"]
     task = get_task(described or name)
     if task.name != name:
         raise UsageError(f"--task {described}: the model was fine-tuned on {name}")
+    if any(record.inputs.get(key, digest) != digest for key, digest in label_digest(task).items()):
+        raise UsageError(
+            f"--task {described or name}: the model was fine-tuned with other labels, or with "
+            "these in another order; name the file as it was then"
+        )
     return task
 
 

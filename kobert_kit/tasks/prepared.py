@@ -11,6 +11,7 @@ from kobert_kit.tasks.data import TaskData, find_misfits, leave_out, load_data
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.encoded_cache import cache_key, encode_once, keep_misfits, read_misfits
 from kobert_kit.tasks.model import ModelFolder, open_model_folder
+from kobert_kit.tasks.own import label_digest
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
@@ -54,6 +55,7 @@ class Prepared:
             data=self.data_digest,
             tokenizer=self.tokenizer_digest,
             max_length=self.max_length,
+            **label_digest(self.task),
         )
         tokenizer, length = self.folder.tokenizer, self.max_length
         return encode_once(

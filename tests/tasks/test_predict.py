@@ -135,6 +135,34 @@ def test_a_task_of_ones_own_is_named_by_its_file(kind, model_dir, tmp_path):
         predict(*given, "nli")
 
 
+def test_labels_in_another_order_are_not_taken_for_those_learnt(model_dir, tmp_path):
+    described = tmp_path / "moods.toml"
+    (tmp_path / "a.tsv").write_text("t\ty\n" + "밥이 맛있다\tp\n국이 짜다\tn\n" * 4)
+
+    def task(labels: str):
+        described.write_text(
+            'name = "moods"\nkind = "classification"\n'
+            'files = { train = "a.tsv", dev = "a.tsv" }\n'
+            f'labels = {labels}\ncolumns = {{ text = "t", label = "y" }}\n'
+        )
+        return get_task(str(described))
+
+    settings = FinetuneSettings(epochs=1, max_length=16)
+    where = (model_dir, tmp_path, tmp_path / "run", settings)
+    finetune(task('["p", "n"]'), *where, [0], print, threads=1)
+    out = tmp_path / "out.jsonl"
+    given = (tmp_path / "a.tsv", tmp_path / "run", out, print, 1, False, str(described))
+    for other in ('["n", "p"]', '["p", "n", "x"]', '["p", "m"]'):
+        changed = task(other)
+        with pytest.raises(UsageError, match="other labels, or with these in another order"):
+            predict(*given)
+        with pytest.raises(UsageError, match="begun with another (data|label_list)"):
+            finetune(changed, *where, [0, 1], print, threads=1, strict=False)
+    assert not out.exists()
+    task('["p", "n"]')
+    assert predict(*given).lines == 8
+
+
 @pytest.fixture
 def ynat_run(model_dir, data_dir, tmp_path) -> Path:
     settings = FinetuneSettings(epochs=3, batch_size=16, learning_rate=1e-2, max_length=32)
@@ -173,6 +201,12 @@ def test_what_is_no_fine_tuned_model_is_said(ynat_run, model_dir, data_dir, tmp_
         predict(dev, model_dir, out, print)
     with pytest.raises(UsageError, match="a folder; name a file"):
         predict(dev, ynat_run, tmp_path, print)
+    copy = shutil.copy(dev, tmp_path / "copy.json")
+    with pytest.raises(UsageError, match="the file to predict; name another"):
+        predict(Path(copy), ynat_run, ynat_run / ".." / "copy.json", print)
+    assert Path(copy).read_bytes() == dev.read_bytes()
+    with pytest.raises(UsageError, match="cannot be written"):
+        predict(dev, ynat_run, Path(copy) / "out.jsonl", print)
     nli = data_dir / "klue-nli-v1.1" / "klue-nli-v1.1_dev.json"
     with pytest.raises(DataError, match="looks like data of the task nli"):
         predict(nli, ynat_run, out, print)
