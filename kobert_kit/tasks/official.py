@@ -28,8 +28,18 @@ def official_file(files: Sequence[str], data_dir: Path, split: str) -> Path:
                 return parent / name
     raise DataError(
         f"--data-dir {data_dir}: no {' or '.join(names)} in it, nor in a klue_benchmark folder "
-        "there"
+        f"there{_older(names, data_dir)}"
     )
+
+
+def _older(names: Sequence[str], data_dir: Path) -> str:
+    """The end of a message where the files are those of KLUE's first release."""
+    for name in names:
+        for parent in (data_dir, data_dir / "klue_benchmark"):
+            first = parent / name.replace("-v1.1", "-v1")
+            if "-v1.1" in name and first.is_file():
+                return f"; {first} is of v1, which v1.1 corrects: get v1.1"
+    return ""
 
 
 def json_records(path: Path, task: str) -> Iterator[tuple[str, Any]]:

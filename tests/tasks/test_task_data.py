@@ -159,6 +159,16 @@ def test_a_missing_file(tmp_path):
         load_data(NLI, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["nli", "ynat", "ner", "mrc", "wos"])
+def test_the_first_release_is_told_from_v1_1(name, tmp_path):
+    files = [each.format(split="train").replace("v1.1", "v1") for each in TASKS[name].files]
+    path = tmp_path / "klue_benchmark" / files[0]
+    path.parent.mkdir(parents=True)
+    path.write_text("[]")
+    with pytest.raises(DataError, match=rf"{path.name} is of v1, which v1.1 corrects: get v1.1"):
+        load_data(TASKS[name], tmp_path)
+
+
 def test_an_unknown_task():
     with pytest.raises(UsageError, match="--task tagging: one of nli, sts, ynat"):
         get_task("tagging")
