@@ -145,7 +145,7 @@ def _finetune(
     **options: Any,
 ) -> None:
     from kobert_kit.tasks.catalogue import get_task
-    from kobert_kit.tasks.finetune import FinetuneSettings
+    from kobert_kit.tasks.finetune import FinetuneSettings, check_settings
 
     if seed is not None and seeds > 1:
         raise click.UsageError("name --seed or --seeds, not both")
@@ -153,8 +153,10 @@ def _finetune(
         _refuse("--grid", GRID_SETS)
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
-    given = KLUE_TASKS if "all" in tasks else tasks
+    given = [name for each in tasks for name in (KLUE_TASKS if each == "all" else [each])]
     chosen_tasks = {task.name: task for task in map(get_task, given)}
+    for task in chosen_tasks.values():
+        check_settings(task, settings)
     failed = []
     for name, task in chosen_tasks.items():
         run = (output or model / "klue") / (f"{name}-scratch" if settings.from_scratch else name)

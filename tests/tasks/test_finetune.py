@@ -266,6 +266,10 @@ def test_the_command(model_dir, data_dir, tmp_path, capsys):
     assert code == 2 and "--learning-rate" in error
     code, _, error = command("--task", "nli", "--batch-size", "8")
     assert code == 2 and "begun with --batch-size 32" in error
+    code, out, error = command("--task", "nli", "--task", "sts", "--class-balanced", "--seed", "9")
+    assert code == 2 and "--class-balanced: sts" in error and not out
+    code, out, error = command("--task", "all", "--task", "re-plain", "--seed", "9")
+    assert "klue-re-v1.1" in error and "not done: ner, re, dp, mrc, wos, re-plain" in error
     (data_dir / "ynat-v1.1" / "ynat-v1.1_dev.json").write_text("[", encoding="utf-8")
     code, _, error = command("--task", "ynat")
     assert code == 1 and "ynat-v1.1_dev.json:1" in error
