@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from kobert_kit.console import quiet_transformers
 from kobert_kit.errors import DataError, UsageError
@@ -40,8 +40,9 @@ class ModelFolder:
         Raises:
             UsageError: it has not the positions for ``named`` tokens.
         """
-        positions = getattr(self.config, "max_position_embeddings", None) or named or usual
-        longest: int = min(positions, self.tokenizer.model_max_length)
+        positions = getattr(self.config, "max_position_embeddings", None)
+        there = positions - _first_position(self.config) if positions else named or usual
+        longest: int = min(there, self.tokenizer.model_max_length)
         if named is not None and not 8 <= named <= longest:
             raise UsageError(f"--max-length {named}: between 8 and {longest} for {self.path}")
         return named or min(usual, longest)
@@ -54,6 +55,18 @@ class ModelFolder:
             "model": fingerprint_files(files),
             "tokenizer": tokenizer_fingerprint(self.path),
         }
+
+
+def _first_position(config: Any) -> int:
+    """That of the first token: RoBERTa and its kin count on from the padding's number."""
+    with torch.device("meta"):  # no weights are made
+        model = AutoModel.from_config(config)
+    embeddings = model.get_input_embeddings()
+    for module in model.modules():
+        is_table = isinstance(module, torch.nn.Embedding) and module is not embeddings
+        if is_table and module.num_embeddings == config.max_position_embeddings:
+            return 0 if module.padding_idx is None else module.padding_idx + 1
+    return 0
 
 
 def open_model_folder(path: Path) -> ModelFolder:

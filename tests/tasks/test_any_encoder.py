@@ -20,9 +20,10 @@ from transformers import (
     DistilBertConfig,
 )
 
-from kobert_kit.tasks.catalogue import get_task
+from kobert_kit.errors import UsageError
+from kobert_kit.tasks.catalogue import TASKS, get_task
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.model import ModelFolder
+from kobert_kit.tasks.model import ModelFolder, build_classifier, open_model_folder
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"
 QUICK = FinetuneSettings(epochs=8, batch_size=8, learning_rate=1e-2, max_length=48)
@@ -109,6 +110,19 @@ def test_a_folder_with_vocab_txt_alone(task, tmp_path):
         texts = [value for record in nli_records(90) for value in map(str, record.values())]
     model = with_vocab_txt_alone(write_encoder(tmp_path / "model", texts))
     assert learn(task, model, data_dir, tmp_path / "out") > 80
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_the_longest_row_is_what_the_model_has_positions_for(kind, tmp_path):
+    folder = open_model_folder(write_encoder(tmp_path, ["가나"], kind))
+    folder.tokenizer.model_max_length = 10**30  # as where no file says it
+    positions = folder.config.max_position_embeddings
+    longest = positions - 1 if kind == "roberta" else positions  # its padding is number 0
+    with pytest.raises(UsageError, match=f"between 8 and {longest} for"):
+        folder.max_length(longest + 1, 128)
+    ids = torch.full((1, folder.max_length(longest, 128)), 5)
+    model = build_classifier(folder, TASKS["ynat"], from_scratch=False, seed=0)
+    assert model(input_ids=ids).logits.isfinite().all()
 
 
 def test_a_model_without_segments_is_given_none(tmp_path):
