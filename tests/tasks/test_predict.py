@@ -156,7 +156,7 @@ def test_labels_in_another_order_are_not_taken_for_those_learnt(model_dir, tmp_p
         changed = task(other)
         with pytest.raises(UsageError, match="other labels, or with these in another order"):
             predict(*given)
-        with pytest.raises(UsageError, match="begun with another (data|label_list)"):
+        with pytest.raises(UsageError, match=r"begun with another (data|label_list)"):
             finetune(changed, *where, [0, 1], print, threads=1, strict=False)
     assert not out.exists()
     task('["p", "n"]')
