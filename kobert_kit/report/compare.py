@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kobert_kit.errors import DataError
 from kobert_kit.records import RECORD_NAME, read_record
-from kobert_kit.report.klue import read_json
+from kobert_kit.report.klue import read_summary
 from kobert_kit.report.published import PUBLISHED, SOURCE
 from kobert_kit.report.tables import score, table
 
@@ -28,7 +28,7 @@ def compare_runs(folders: Sequence[Path]) -> str:
     metrics: dict[str, str] = {}
     for folder in folders:
         for label, run in _runs(folder):
-            summary = read_json(run / "metrics.json")
+            summary = read_summary(run)
             task, headline = summary["task"], summary["headline"]
             values = summary["metrics"][headline]
             limited = read_record(run, STAGE).settings.get("limit") is not None
@@ -65,6 +65,6 @@ def _runs(folder: Path) -> list[tuple[str, Path]]:
 
 def _row(folder: Path, run: Path) -> str:
     """``folder`` for the run of a task; with what else its name says for others (-scratch)."""
-    task = str(read_json(run / "metrics.json")["task"])
+    task = str(read_summary(run)["task"])
     more = run.name.removeprefix(task).strip("-")
     return f"{folder} ({more})" if more else str(folder)

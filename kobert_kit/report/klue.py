@@ -14,6 +14,7 @@ from kobert_kit.records import atomic_file
 from kobert_kit.report.tables import score, table
 
 MOST_COLUMNS = 8
+SUMMARY = {"task", "headline", "metrics", "seeds"}  # what metrics.json of a run holds
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def headline(run: Path) -> tuple[float | None, float | None]:
     Raises:
         DataError: ``run`` is no folder of a finished run.
     """
-    summary = read_json(run / "metrics.json")
+    summary = read_summary(run)
     values = summary["metrics"][summary["headline"]]
     return values["mean"], values["std"]
 
@@ -69,7 +70,7 @@ def describe(run: Path) -> str:
     Raises:
         DataError: ``run`` is no folder of a finished run.
     """
-    summary = read_json(run / "metrics.json")
+    summary = read_summary(run)
     metrics, top = summary["metrics"], summary["headline"]
     rows = []
     for seed, values in summary["seeds"].items():
@@ -106,6 +107,19 @@ def confusion_table(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> s
         for number, (label, row) in enumerate(zip(labels, counts, strict=True))
     ]
     return table(["gold \\ predicted", *labels, "recall"], rows)
+
+
+def read_summary(run: Path) -> dict[str, Any]:
+    """The scores of a run over its seeds.
+
+    Raises:
+        DataError: ``run`` is no folder of a finished run, or its file is damaged.
+    """
+    path = run / "metrics.json"
+    summary = read_json(path)
+    if not isinstance(summary, dict) or not summary.keys() >= SUMMARY:
+        raise DataError(f"{path}: damaged; run the same klue command again to have it written anew")
+    return summary
 
 
 def read_json(path: Path) -> Any:

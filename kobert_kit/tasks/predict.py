@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.model import ModelFolder, open_classifier
 from kobert_kit.tasks.objective import EVALUATION_BATCH_SIZE, TaskObjective
 from kobert_kit.tasks.own import label_digest
-from kobert_kit.tasks.results import METRICS_NAME, STAGE, write_lines
+from kobert_kit.tasks.results import STAGE, read_scores, write_lines
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
@@ -167,7 +166,7 @@ def finetuned_folder(path: Path, say: Callable[[str], object]) -> Path:
 
 
 def _headline(seed: Path) -> float:
-    metrics = json.loads((seed / METRICS_NAME).read_text(encoding="utf-8"))
+    metrics = read_scores(seed)
     value = metrics["last"][metrics["headline"]]
     return float("-inf") if value is None else float(value)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kobert_kit.errors import DataError
 from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
 from kobert_kit.tasks.best import best_place
 from kobert_kit.tasks.metrics import confusion_matrix
@@ -44,12 +45,31 @@ def write_results(
     return scores
 
 
+def read_scores(seed: Path) -> dict[str, Any]:
+    """What `write_results` left in the folder of a finished seed.
+
+    Raises:
+        DataError: it is not there any more, or damaged.
+    """
+    path = seed / METRICS_NAME
+    try:
+        scores: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        scores["last"][scores["headline"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{path}: missing or damaged; delete the folder {seed} to have it run again"
+        ) from None
+    return scores
+
+
 def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
-    """Mean, standard deviation (over n - 1) and best of all seeds finished in ``output``."""
+    """Mean, standard deviation (over n - 1) and best of all seeds finished in ``output``.
+
+    Raises:
+        DataError: what a seed left is damaged.
+    """
     finished = {
-        str(read_record(path.parent, STAGE).seed): json.loads(
-            (path.parent / METRICS_NAME).read_text(encoding="utf-8")
-        )
+        str(read_record(path.parent, STAGE).seed): read_scores(path.parent)
         for path in output.glob(f"seed-*/{RECORD_NAME}")
     }
     seeds = {seed: finished[seed] for seed in sorted(finished, key=int)}

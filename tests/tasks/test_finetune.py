@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import statistics
 from dataclasses import replace
@@ -18,12 +19,14 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from kobert_kit.cli import main
 from kobert_kit.errors import DataError, Stopped, UsageError
 from kobert_kit.records import Record, read_record, write_record
+from kobert_kit.report.compare import compare_runs
 from kobert_kit.report.klue import describe
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.model import build_classifier, open_model_folder
 from kobert_kit.tasks.objective import TaskObjective
+from kobert_kit.tasks.predict import predict
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 QUICK = FinetuneSettings(epochs=2, batch_size=16, learning_rate=3e-3, max_length=32)
@@ -139,6 +142,28 @@ def test_a_stopped_run_continues_to_the_same_weights(model_dir, data_dir, tmp_pa
     whole, cut = (tmp_path / name / "seed-0" for name in ("whole", "cut"))
     assert (whole / "model.safetensors").read_bytes() == (cut / "model.safetensors").read_bytes()
     assert predictions(whole) == predictions(cut)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"headline": "klue_nli_acc", "last": {}}'])
+def test_damaged_scores_are_named_with_the_way_out(damage, model_dir, data_dir, tmp_path):
+    out = tmp_path / "out"
+    whole = run("nli", model_dir, data_dir, out)
+    scores = out / "seed-0" / "metrics.json"
+    dev = data_dir / "klue-nli-v1.1" / "klue-nli-v1.1_dev.json"
+    (out / "metrics.json").write_text(damage)
+    for show in (describe, lambda folder: compare_runs([folder])):
+        with pytest.raises(DataError, match=r"out/metrics.json"):
+            show(out)
+    scores.write_text(damage)
+    for again in (
+        lambda: run("nli", model_dir, data_dir, out),
+        lambda: predict(dev, out, tmp_path / "p.jsonl", print, threads=1),
+    ):
+        with pytest.raises(DataError, match=r"seed-0/metrics.json: .*delete the folder .*seed-0"):
+            again()
+    shutil.rmtree(scores.parent)
+    assert run("nli", model_dir, data_dir, out)["metrics"] == whole["metrics"]
+    assert "nli" in describe(out)
 
 
 def test_from_scratch_uses_none_of_the_weights(model_dir, data_dir):
