@@ -72,11 +72,13 @@ def search(
     )
     done = []
     with cleared_if_refused(output):
-        if claim_output(output, STAGE):
-            reopen_output(output, STAGE)
+        finished = claim_output(output, STAGE)
         for point in points():
             at = replace(settings, **vars(point))
             summary = run_seeds(prepared, output / point.name, at, seeds, say, threads, cache)
+            if finished:  # and the first point did not refuse the settings
+                reopen_output(output, STAGE)
+                finished = False
             done.append({**vars(point), **summary["metrics"][task.headline]})
     finish_output(
         output,

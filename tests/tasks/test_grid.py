@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from kobert_kit.cli import main
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, UsageError
 from kobert_kit.records import read_record
 from kobert_kit.report.grid import describe_grid
 from kobert_kit.tasks import grid
@@ -81,6 +82,16 @@ def test_a_grid_continues_and_takes_more_seeds(small, model_dir, data_dir, tmp_p
     assert len(said) == 8
     assert len(list(out.glob("*/seed-1/metrics.json"))) == 4
     assert "±" in describe_grid(out)
+
+
+def test_a_refused_grid_leaves_the_finished_one_whole(small, model_dir, data_dir, tmp_path):
+    out = tmp_path / "grid"
+    search(TASKS["ynat"], model_dir, data_dir, out, QUICK, [0], print, threads=1)
+    before = describe_grid(out)
+    for other in (replace(QUICK, limit=41), replace(QUICK, max_length=31)):
+        with pytest.raises(UsageError, match="begun with --"):
+            search(TASKS["ynat"], model_dir, data_dir, out, other, [0], print, threads=1)
+        assert describe_grid(out) == before
 
 
 def test_the_command(small, model_dir, data_dir, tmp_path, capsys):
