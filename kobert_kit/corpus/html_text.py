@@ -102,6 +102,14 @@ class _Page(HTMLParser):
             self._text.append(_SPACES.sub(" ", data))
             self._linked += len(data.strip()) if self._in_link else 0
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """``<![if ...]>`` and the like; what is none is a comment up to the next ``>``, as in
+        browsers, where the library ends with an error."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def end_block(self) -> None:
         """Judge the block that ends here."""
         if not self._text:

@@ -23,6 +23,8 @@ _HEADER = struct.Struct("<4s5H3I2H")  # APPNOTE.TXT 4.3.7
 _SIGNATURE = b"PK\x03\x04"
 _LONGEST_DESCRIPTOR = 24  # bytes between a member and the next header
 _ZIP64 = 0xFFFFFFFF
+# What zipfile raises on damage: its own error, and those of what it unpacks numbers and names with.
+_DAMAGE = (zipfile.BadZipFile, struct.error, ValueError, IndexError, OverflowError, EOFError)
 
 
 def walk_zip(path: Path, advance: Advance) -> Iterator[Member]:
@@ -34,7 +36,7 @@ def walk_zip(path: Path, advance: Advance) -> Iterator[Member]:
     """
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, NotImplementedError) as error:
+    except (*_DAMAGE, NotImplementedError) as error:
         yield from _walk_remains(path, advance)
         raise Damaged(str(error)) from None
     except OSError as error:
@@ -69,7 +71,7 @@ def _data(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
                 yield block
     except NotImplementedError:
         raise Damaged("compressed by a method that is not known here; unpack it first") from None
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+    except (*_DAMAGE, zlib.error, lzma.LZMAError, OSError) as error:
         raise Damaged(str(error) or "it ends early") from None
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 import stat
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from corpus_files import COMPRESS, jsonl, parquet
 from test_curate import lines, run, text
 
+from kobert_kit.corpus.archives import Entry, list_members, walk
+from kobert_kit.corpus.compression import Damaged
 from kobert_kit.errors import DataError
 
 KINDS = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst"]
@@ -205,3 +209,30 @@ def test_korean_names_as_windows_writes_them(tmp_path: Path) -> None:
     path.write_bytes(plain)
     ledger = run([path], tmp_path / "out", presets={})
     assert [file["file"] for file in ledger.files] == [f"{path}/메신저.txt"]
+
+
+def test_a_zip_with_damage_anywhere_is_named_and_gives_what_is_left(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    whole = pack(tmp_path / "a.zip", {"가.txt": text(rng).encode(), "나.txt": text(rng).encode()})
+    content = whole.read_bytes()
+    directory = content.index(b"PK\x01\x02")
+    spots = [*range(directory, len(content)), *rng.sample(range(directory), 100)]
+    for spot in spots:
+        broken = bytearray(content)
+        broken[spot] ^= 0xFF
+        whole.write_bytes(broken)
+        assert len(list_members(whole, (".txt",), lambda path, what: None)) <= 2
+        assert len(list(walk_quietly(whole))) <= 2
+    # A name that says it is UTF-8 and is not costs nobody but the name.
+    whole.write_bytes(content.replace("가".encode(), b"\xff\xfe\xff"))
+    ledger = run([whole], tmp_path / "clean", presets={"": "none"})
+    assert ledger.total.kept[0] == 2 and len(ledger.problems()) == 1
+
+
+def walk_quietly(archive: Path) -> Iterator[Entry]:
+    """The members, each with its content read, as far as they go."""
+    with contextlib.suppress(Damaged):
+        for entry in walk(archive, lambda consumed: None):
+            with contextlib.suppress(Damaged):
+                list(entry.blocks)
+            yield entry

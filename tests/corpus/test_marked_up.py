@@ -150,3 +150,13 @@ def test_a_page_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("kobert_kit.corpus.cutting.LONGEST_RECORD", 50_000)
     ((_, parsed),), end = read(write_bytes(tmp_path / "a.html", b"<p>x" * 20_000))
     assert parsed.problem.startswith("longer than") and not end.problem
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["<![if !supportLists]>", "<![endif]>", "<![foo]>", "<![ 한글>", "<![>", "<![C x[y]]>", "<!>"],
+)
+def test_sections_that_word_processors_leave_cost_nothing_but_themselves(section: str) -> None:
+    page = f"<p>첫 문단이다.</p>{section}<p>둘째 문단이다.</p>"
+    assert main_text(page)[1] == "첫 문단이다.\n둘째 문단이다."
+    main_text(page[: page.index(section) + 3])  # a page that ends inside one
