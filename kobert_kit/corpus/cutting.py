@@ -14,6 +14,7 @@ from kobert_kit.corpus.files import EXTRACTED, compression_of, format_of
 from kobert_kit.corpus.json_files import cut_json
 from kobert_kit.corpus.parquet import read_copied_rows, read_rows
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
+from kobert_kit.corpus.reading import encodable
 from kobert_kit.corpus.wiki_files import cut_dump, cut_extracted
 from kobert_kit.errors import DataError
 
@@ -79,7 +80,8 @@ def _until_end(
         problem = f"cannot be read ({error.strerror})"
     if problem and on_disk.exists() and not on_disk.stat().st_size:
         problem = "the file is empty"
-    yield FileEnd(file, blocks.encoding, problem)
+    # It may quote bytes of the file that could not be decoded.
+    yield FileEnd(file, blocks.encoding, encodable(problem))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -177,6 +179,8 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
         raise DataError(
             f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"
         )
+    if header.count(text_field) > 1:
+        raise DataError(f"several columns '{text_field}'; rename all but one")
     names = {text_field: "text"} | {name: name for name in ("id", "title")}
     while True:
         line = rows.line_num + 1

@@ -88,7 +88,9 @@ def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dic
                     f"{path}: no column '{text}', only {', '.join(names)}; rename the column that "
                     "holds the documents, or name it with kobert-kit corpus --text-field"
                 )
-            columns = [text, *(name for name in ("id", "title") if name in names)]
+            if names.count(text) > 1:
+                raise DataError(f"{path}: several columns '{text}'; rename all but one")
+            columns = [text, *(name for name in ("id", "title") if names.count(name) == 1)]
             keys = ["text", *columns[1:]]
             for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=columns):
                 for values in zip(*map(batch.column, columns), strict=True):
@@ -104,8 +106,16 @@ def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dic
 
 
 def _value(scalar: Any) -> object:
+    """A string, where it is none of UTF-8 its bytes, or what else there is; None for what Python
+    has nothing for, such as a time in nanoseconds."""
+    import pyarrow
+
     try:
+        if isinstance(scalar, pyarrow.DictionaryScalar):
+            scalar = scalar.value
         value = scalar.as_py()
         return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:
-        return scalar.as_buffer().to_pybytes()
+        return scalar.as_buffer().to_pybytes() if hasattr(scalar, "as_buffer") else None
+    except (ValueError, OverflowError):
+        return None

@@ -7,6 +7,7 @@ import os
 import random
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from corpus_files import COMPRESS, jsonl, parquet, write_bytes
 
@@ -209,3 +210,35 @@ def test_an_empty_file_is_called_so(tmp_path: Path, name: str) -> None:
     assert read(tmp_path / name)[1].problem == "the file is empty"
     _, end = read(write_bytes(tmp_path / "blank.csv.gz", b"\ntext\n"))
     assert end.problem == "its first line has no columns"
+
+
+def test_a_table_of_columns_may_be_of_any_type(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    texts = ["첫째 글이다.", "둘째 글이다."]
+    bytes_twice = pa.array([b"\xff", "안녕".encode()]).dictionary_encode()
+    columns = [
+        (pa.array(texts).dictionary_encode(), texts),
+        (bytes_twice, ["not UTF-8", "안녕"]),
+        (pa.array([texts, []]), ["'text' is not a string"] * 2),
+        (pa.array([2**62, 1], pa.timestamp("ns")), ["'text' is not a string"] * 2),
+        (pa.array([2**61, 1], pa.timestamp("us")), ["'text' is not a string"] * 2),
+        (pa.array([2**62, 1], pa.duration("ns")), ["'text' is not a string"] * 2),
+    ]
+    for column, expected in columns:
+        path = write_bytes(tmp_path / "a.parquet", parquet({"text": column}))
+        assert [p.text or p.problem for _, p in read(path)[0]] == expected
+        path = write_bytes(tmp_path / "b.parquet", parquet({"id": column, "text": texts}))
+        assert [p.text for _, p in read(path)[0]] == texts
+
+
+def test_two_columns_of_the_name_are_named(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    table = pa.Table.from_arrays([pa.array(["가"]), pa.array(["나"])], names=["text", "text"])
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    path = write_bytes(tmp_path / "a.parquet", sink.getvalue().to_pybytes())
+    assert read(path)[1].problem == "several columns 'text'; rename all but one"
+    found, end = read(write_bytes(tmp_path / "a.csv", b"text,text\na,b\n"))
+    assert not found and end.problem == "several columns 'text'; rename all but one"
