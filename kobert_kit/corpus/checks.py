@@ -9,6 +9,7 @@ from pathlib import Path
 from kobert_kit.corpus.characters import hangul_share
 from kobert_kit.corpus.edits import whole_number
 from kobert_kit.errors import UsageError
+from kobert_kit.normalize import normalize_text
 
 Check = Callable[[str], str]  # the reason for dropping a text, empty where it may stay
 
@@ -41,10 +42,10 @@ def _hangul(value: str) -> Check:
 def _profanity(value: str) -> Check:
     """A file of words, one a line; an eojeol that begins with one drops the document."""
     try:
-        lines = Path(value).read_text(encoding="utf-8").split("\n")
+        lines = Path(value).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--filter profanity={value}: cannot be read ({error})") from None
-    words = [re.escape(word) for line in lines if (word := line.strip())]
+    words = [re.escape(normalize_text(word)) for line in lines if (word := line.strip())]
     if not words:
         raise UsageError(f"--filter profanity={value}: no words in it; write one a line")
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})")

@@ -16,6 +16,7 @@ from kobert_kit.normalize import normalize_text
 
 Edit = Callable[[str], str]
 
+WITHOUT_VALUE = ("entities", "nfc", "control", "personal", "spaces")
 MASKS = {"urls": "[URL]", "emails": "[EMAIL]"}
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
@@ -39,6 +40,7 @@ _PHONE = re.compile(
     r"|(?<![\d-])01[016-9]\d{7,8}(?!\d)"
 )
 _CARD = re.compile(r"(?<![\d-])\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}(?![\d-])")
+_DIGITS = 9  # of a setting; longer ones say nothing, and regular expressions cannot count so far
 _NUMBERS = re.compile(r"\+?\d[\d ().-]{8,}")  # where any of the three can be
 
 
@@ -141,6 +143,7 @@ def whole_number(name: str, value: str, least: int) -> int:
     Raises:
         UsageError: it is none, or below ``least``.
     """
-    if not value.isascii() or not value.isdecimal() or int(value) < least:
+    number = int(value) if value.isascii() and value.isdecimal() and len(value) <= _DIGITS else -1
+    if number < least:
         raise UsageError(f"--filter {name}={value}: not a whole number from {least} on")
-    return int(value)
+    return number

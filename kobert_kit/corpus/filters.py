@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kobert_kit.corpus.checks import CHECKS, Check
-from kobert_kit.corpus.edits import EDITS, Edit, whole_number
+from kobert_kit.corpus.edits import EDITS, WITHOUT_VALUE, Edit, whole_number
 from kobert_kit.errors import UsageError
 
 Settings = Mapping[str, str]  # name of a filter -> its setting, empty where it has none
@@ -64,6 +64,8 @@ def choose_filters(preset: str, changes: Iterable[str], without: Iterable[str]) 
     chosen = dict(PRESETS[preset])
     for change in changes:
         name, _, value = change.partition("=")
+        if value and name in WITHOUT_VALUE:
+            raise UsageError(f"--filter {change}: {name} has no setting; write --filter {name}")
         chosen[_known("--filter", name)] = value
     for name in without:
         chosen.pop(_known("--without", name), None)

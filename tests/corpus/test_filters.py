@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,8 @@ def test_a_preset_with_changes() -> None:
         ("none", ["hangul=2"], [], "--filter hangul=2: not a share from 0 to 1"),
         ("none", ["urls=hide"], [], "--filter urls=hide: not mask or drop"),
         ("none", ["duplicate-lines=x"], [], "--filter duplicate-lines=x: not document or corpus"),
+        ("none", ["repeats=99999999999"], [], "--filter repeats=99999999999: not a whole number"),
+        ("none", ["personal=mask"], [], "--filter personal=mask: personal has no setting"),
         ("none", ["length=9-3"], [], "--filter length=3: not a whole number from 9 on"),
     ],
 )
@@ -155,3 +158,10 @@ def test_lines_that_go_take_their_sentences_along() -> None:
     again = [True, False, False, False, False]
     assert trim(text, None, LineRules(0, "corpus"), frequency, hashes, again).text.count("첫") == 0
     assert trim(text, None, LineRules(), frequency, hashes, again).text == text
+
+
+def test_words_of_a_list_are_found_however_it_was_saved(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    for content in ("바보\n", "\ufeff바보\r\n", unicodedata.normalize("NFD", "\ufeff바보")):
+        words.write_bytes(content.encode())
+        assert CHECKS["profanity"](str(words))("이 바보야") == "profanity"
