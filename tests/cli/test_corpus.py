@@ -105,3 +105,14 @@ def test_neither_the_command_nor_its_work_loads_torch(source: Path, tmp_path: Pa
     )
     arguments = ["corpus", str(source), "--output", str(tmp_path / "clean")]
     subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+
+
+def test_a_page_that_cannot_be_written_is_a_usage_error(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["corpus", str(source), "--output", str(tmp_path / "clean")])
+    for page in (tmp_path / "nowhere" / "page.html", source / "page.html"):
+        with pytest.raises(SystemExit) as error:
+            main(["corpus", "stats", str(tmp_path / "clean"), "--html", str(page)])
+        assert error.value.code == 2
+        assert f"--html {page}: cannot be written" in capsys.readouterr().err
