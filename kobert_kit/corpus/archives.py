@@ -6,7 +6,6 @@ could leave the folder that it is unpacked to, or is a link, is refused and neve
 
 from __future__ import annotations
 
-import os
 import re
 import tarfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kobert_kit.corpus.compression import BLOCK_BYTES, Advance, Damaged, read_blocks
-from kobert_kit.corpus.files import Refuse, format_of
+from kobert_kit.corpus.files import Refuse, format_of, readable_path
 from kobert_kit.corpus.zip_files import walk_zip
 from kobert_kit.errors import DataError
 
@@ -119,7 +118,9 @@ def _walk_tar(archive: Path, advance: Advance) -> Iterator[Entry]:
             while (member := tar.next()) is not None:
                 tar.members.clear()  # which would grow
                 if not member.isdir():
-                    yield Entry(_tar_name(member.name), _tar_problem(member), _data(tar, member))
+                    yield Entry(
+                        readable_path(member.name), _tar_problem(member), _data(tar, member)
+                    )
     except tarfile.TarError as error:
         raise Damaged(str(error)) from None
     # The end is marked by a block of zeros, and tarfile does not mind where it is missing.
@@ -129,19 +130,10 @@ def _walk_tar(archive: Path, advance: Advance) -> Iterator[Entry]:
 
 def _tar_problem(member: tarfile.TarInfo) -> str:
     if member.issym() or member.islnk():
-        return f"a link (to {member.linkname}), which is not followed"
+        return f"a link (to {readable_path(member.linkname)}), which is not followed"
     if member.issparse():
         return "a file with holes; unpack it first"
     return "" if member.isfile() else "neither a file nor a folder"
-
-
-def _tar_name(name: str) -> str:
-    """A name that is not UTF-8 is cp949's."""
-    raw = os.fsencode(name)
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("cp949", "replace")
 
 
 def _data(tar: Any, member: tarfile.TarInfo) -> Iterator[bytes]:

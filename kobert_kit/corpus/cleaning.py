@@ -7,6 +7,7 @@ import numpy as np
 from kobert_kit.corpus.chunks import Account, Dropped, Kept, write_chunk
 from kobert_kit.corpus.context import Context, worker_context
 from kobert_kit.corpus.edits import Edit
+from kobert_kit.corpus.files import readable_path
 from kobert_kit.corpus.filters import EXAMPLES, describe_change
 from kobert_kit.corpus.lines import hash_lines
 from kobert_kit.corpus.parsing import parse
@@ -52,7 +53,7 @@ def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     if not text or text.isspace():
         account.dropped.append(Dropped(raw.file, raw.line, EMPTY, size))
         return None
-    id = parsed.id or f"{context.files[raw.file].name}:{raw.line}"
+    id = parsed.id or f"{readable_path(context.files[raw.file].name)}:{raw.line}"
     sentences = context.sentence_starts(text) if context.sentence_starts else None
     return Kept(raw.file, raw.line, id, parsed.title, text, size, sentences)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kobert_kit.corpus.cutting import FORMATS
-from kobert_kit.corpus.files import format_of
+from kobert_kit.corpus.files import format_of, readable_path
 from kobert_kit.corpus.filters import Filters, Settings, build_filters
 from kobert_kit.corpus.hub import is_hub, parse_hub
 
@@ -65,6 +65,10 @@ class Context:
     def source(self, file: int) -> str:
         return self.names[self.source_of[file]]
 
+    def path(self, file: int) -> str:
+        """Where a file lies, as the records have it."""
+        return readable_path(self.files[file])
+
     def kind(self, file: int) -> str:
         return format_of(self.files[file], FORMATS)
 
@@ -92,7 +96,7 @@ def name_sources(sources: list[Path]) -> list[str]:
     for path in sources:
         stem = Path(parse_hub(path).name).name if is_hub(path) else path.resolve().name
         whole = is_hub(path) or os.path.isdir(path)
-        name = base = stem if whole else stem.split(".")[0] or stem
+        name = base = readable_path(stem if whole else stem.split(".")[0] or stem)
         number = 2
         while name in names:
             name, number = f"{base}-{number}", number + 1

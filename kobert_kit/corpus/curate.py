@@ -17,7 +17,7 @@ from kobert_kit.corpus.context import Context, SentenceStarts, name_sources
 from kobert_kit.corpus.cutting import FORMATS, PARSERS
 from kobert_kit.corpus.disk import full_disk_told
 from kobert_kit.corpus.evaluation import evaluation_files
-from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, format_of
+from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, format_of, readable_path
 from kobert_kit.corpus.filters import Settings, choose_filters
 from kobert_kit.corpus.found import Found
 from kobert_kit.corpus.hub import is_hub
@@ -103,7 +103,7 @@ def make_corpus(
             return plan
         ledger = _joined(context.work)
         for path, what in unreadable:
-            ledger.end_file(str(path), "", "", what)
+            ledger.end_file(readable_path(path), "", "", what)
         _check_ledger(ledger)
         _settle_overlap(ledger, context)
         write_json(output / LEDGER_NAME, ledger.to_json())
@@ -190,7 +190,8 @@ def _word_lists(context: Context) -> dict[str, str]:
     """Fingerprints of the files that filters are made from."""
     paths = {settings.get("profanity") for settings in context.filters.values()} - {None}
     return {
-        f"profanity {path}": _fingerprint([Path(str(path))]) for path in sorted(map(str, paths))
+        f"profanity {readable_path(path)}": _fingerprint([Path(path)])
+        for path in sorted(map(str, paths))
     }
 
 
@@ -204,9 +205,9 @@ def _fingerprint(files: Sequence[Path]) -> str:
     prints = []
     for path in files:
         try:
-            prints.append([str(path), fingerprint_files([path])])
+            prints.append([readable_path(path), fingerprint_files([path])])
         except OSError:
-            prints.append([str(path), "unreadable"])
+            prints.append([readable_path(path), "unreadable"])
     return fingerprint_values({"files": prints})
 
 
@@ -226,8 +227,10 @@ def _settle_overlap(ledger: Ledger, context: Context) -> None:
     for path, (sentences, too_short), count in zip(
         context.evaluation_files, index.counts.tolist(), found.tolist(), strict=True
     ):
-        documents = ledger.overlaps.get(str(path), 0)
-        ledger.evaluation.append(Overlap(str(path), sentences, too_short, count, documents))
+        documents = ledger.overlaps.get(readable_path(path), 0)
+        ledger.evaluation.append(
+            Overlap(readable_path(path), sentences, too_short, count, documents)
+        )
     ledger.found, ledger.overlaps = [], {}
 
 

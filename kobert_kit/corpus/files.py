@@ -41,6 +41,19 @@ def format_of(path: Path, formats: Sequence[str] = FORMATS) -> str:
     return next((suffix for suffix in formats if name.endswith(suffix)), "")
 
 
+def readable_path(path: Path | str) -> str:
+    """``path`` as text for records; a part of it that is not UTF-8 is cp949's, as it is where
+    archives of Korean Windows were unpacked elsewhere."""
+    return "/".join(map(_decoded, os.fsencode(path).split(b"/")))
+
+
+def _decoded(part: bytes) -> str:
+    try:
+        return part.decode()
+    except UnicodeDecodeError:
+        return part.decode("cp949", "replace")
+
+
 def refuse(path: Path, what: str) -> None:
     """What becomes of an entry of a folder that cannot be read: the job ends."""
     raise UsageError(f"{path}: {what}")

@@ -22,6 +22,7 @@ from kobert_kit.corpus.chunks import (
 )
 from kobert_kit.corpus.cleaning import CLEANED
 from kobert_kit.corpus.context import Context, worker_context
+from kobert_kit.corpus.files import readable_path
 from kobert_kit.corpus.filters import BOILERPLATE, EXAMPLES
 from kobert_kit.corpus.lines import Hashes, hash_text, trim
 from kobert_kit.corpus.minhash import FEWEST, PLACES, sign
@@ -164,7 +165,7 @@ def _apart_from_evaluation(documents: list[Kept], context: Context, account: Acc
     found: set[int] = set()
     all_sentences = find_sentences(index, [document.text for document in documents])
     for document, sentences in zip(documents, all_sentences, strict=True):
-        files = [str(context.evaluation_files[file]) for file in index.files[sentences]]
+        files = [readable_path(context.evaluation_files[file]) for file in index.files[sentences]]
         found.update(sentences)
         for file in sorted(set(files)):
             account.overlaps[file] = account.overlaps.get(file, 0) + 1

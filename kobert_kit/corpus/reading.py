@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kobert_kit.corpus.compression import Advance, read_lines
 from kobert_kit.corpus.documents import Document, ReadReport
-from kobert_kit.corpus.files import format_of
+from kobert_kit.corpus.files import format_of, readable_path
 from kobert_kit.corpus.parquet import read_rows
 
 NOT_UTF8 = "not UTF-8"
@@ -62,10 +62,10 @@ def _read_text(path: Path, report: ReadReport, advance: Advance) -> Iterator[Doc
             start = start if paragraphs else number
             paragraphs.append(line)
         elif paragraphs:
-            yield Document(f"{path.name}:{start}", "\n".join(paragraphs))
+            yield Document(f"{readable_path(path.name)}:{start}", "\n".join(paragraphs))
             paragraphs = []
     if paragraphs:
-        yield Document(f"{path.name}:{start}", "\n".join(paragraphs))
+        yield Document(f"{readable_path(path.name)}:{start}", "\n".join(paragraphs))
 
 
 def _read_jsonl(path: Path, report: ReadReport, advance: Advance) -> Iterator[Document]:
@@ -127,7 +127,7 @@ def _document(
     elif not text or text.isspace():
         report.skip(path, number, EMPTY)
     else:
-        id = label(fields.get("id")) or f"{path.name}:{number}"
+        id = label(fields.get("id")) or f"{readable_path(path.name)}:{number}"
         return Document(id, encodable(text), label(fields.get("title")))
     return None
 

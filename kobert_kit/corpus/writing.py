@@ -67,7 +67,7 @@ def _line(document: Kept, context: Context) -> str:
 def _copy(document: Kept, place: tuple[int, int], similarity: float, context: Context) -> Dropped:
     """A document that goes because another, at ``place``, is kept."""
     reason = DUPLICATE if similarity == 1 else NEAR_DUPLICATE
-    detail = f"of {context.files[place[0]]}:{place[1]}, which comes first"
+    detail = f"of {context.path(place[0])}:{place[1]}, which comes first"
     if similarity < 1:
         detail += f"; similarity {similarity:.2f}"
     return Dropped(document.file, document.line, reason, document.size, detail=detail)
@@ -85,12 +85,12 @@ def _close(account: Account, ledger: Ledger, context: Context) -> None:
     ledger.overlaps = account.overlaps
     ledger.found = account.found
     for file, encoding, problem in account.files:
-        ledger.end_file(str(context.files[file]), context.source(file), encoding, problem)
+        ledger.end_file(context.path(file), context.source(file), encoding, problem)
 
 
 def _dropped_line(entry: Dropped, context: Context) -> str:
     fields: dict[str, Any] = {
-        "file": str(context.files[entry.file]),
+        "file": context.path(entry.file),
         "line": entry.line,
         "source": context.source(entry.file),
         "unit": entry.unit,

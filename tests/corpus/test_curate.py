@@ -276,3 +276,32 @@ def test_an_output_in_a_source_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="lies in the source"):
             run([tmp_path / "texts"], output)
     assert [path.name for path in (tmp_path / "texts").iterdir()] == ["a.txt"]
+
+
+def test_names_of_korean_windows_are_written_as_they_were_meant(tmp_path: Path) -> None:
+    folder = tmp_path / "모음"
+    folder.mkdir()
+    rng = random.Random(8)
+    made = text(rng)
+    try:
+        (folder / os.fsdecode("신문.txt".encode("cp949"))).write_text(made, encoding="utf-8")
+        (folder / os.fsdecode("목록.csv".encode("cp949"))).write_bytes(b"id,\xbb\xbf\xff\n1,a\n")
+    except OSError:
+        pytest.skip("this file system has no names but of UTF-8")
+    (folder / "나중.txt").write_text(made, encoding="utf-8")
+    (folder / "하나.txt").write_text(made, encoding="utf-8")
+    os.symlink("gone", folder / os.fsdecode("끊긴.txt".encode("cp949")))
+    held = write_bytes(tmp_path / os.fsdecode("평가.txt".encode("cp949")), sentence(rng).encode())
+    ledger = run([folder], tmp_path / "clean", evaluation=(held,))
+    assert {entry["file"] for entry in ledger.files} == {
+        f"{folder}/{name}" for name in ("신문.txt", "목록.csv", "나중.txt", "하나.txt", "끊긴.txt")
+    }
+    assert {Path(entry["file"]).name for entry in ledger.problems()} == {"목록.csv", "끊긴.txt"}
+    assert ledger.evaluation[0].file == f"{tmp_path}/평가.txt"
+    assert {Path(entry["file"]).name for entry in lines(tmp_path / "clean", "dropped")} == {
+        "하나.txt",
+        "신문.txt",
+    }
+    source = next(folder.glob("*신문*"), folder / os.fsdecode("신문.txt".encode("cp949")))
+    (document,) = read_documents(find_files([source]), ReadReport())
+    assert document.id == "신문.txt:1"
