@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from kobert_kit.corpus.compression import Damaged
 from kobert_kit.corpus.encodings import Transcoded
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
@@ -17,6 +18,7 @@ from kobert_kit.errors import DataError
 _KEYS = {"document", "documents", "data"}
 _CONTAINER = "an object that holds documents"
 _DEEPEST = 100  # levels; no corpus has a tenth of it, and a parser would drown in more
+LONGEST_VALUE = 8 * LONGEST_RECORD  # bytes; the parser holds a string until it is complete
 _FIRST_LINE = 1 << 20  # bytes in which the first of several lines of JSON has to end
 _DAMAGE = "\ufdd0"  # for bytes that cannot be decoded: no character, so no text has it
 UNDECODABLE = "bytes that are not of the file's encoding"
@@ -31,15 +33,37 @@ codecs.register_error("kobert_kit.mark_damage", _mark_damage)
 
 
 class _Stream:
-    """Blocks as a file in UTF-8, as far as the parser asks for; damage to its bytes is marked."""
+    """Blocks as a file in UTF-8, as far as the parser asks for; damage to its bytes is marked.
+
+    ``waiting`` counts the bytes since the last event, which sets it to 0. The parser goes over a
+    value that is not complete from its beginning each time, so it gets twice as much each time.
+    """
 
     def __init__(self, blocks: Iterable[bytes], transcoded: Transcoded) -> None:
         self._blocks, self._transcoded = iter(blocks), transcoded
         self._decoder: codecs.IncrementalDecoder | None = None
+        self._damage: Damaged | None = None
+        self.waiting = 0
 
     def read(self, size: int) -> bytes:
         if size == 0:
             return b""
+        if self._damage:
+            raise self._damage
+        parts, have = [self._next()], 0
+        try:
+            while parts[-1] and (have := have + len(parts[-1])) < self.waiting:
+                parts.append(self._next())
+        except Damaged as error:  # what lies before it comes first
+            self._damage = error
+        self.waiting += have
+        if self.waiting > LONGEST_VALUE:
+            raise DataError(
+                f"a value longer than {LONGEST_VALUE >> 20} MiB; what follows is not read"
+            )
+        return b"".join(parts)
+
+    def _next(self) -> bytes:
         block = next((block for block in self._blocks if block), b"")
         # Until something else than ASCII came, its encoding is not known.
         if self._decoder is None and block.isascii():
@@ -106,9 +130,18 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
 def _peek(blocks: Transcoded) -> tuple[bytes, Iterator[bytes]]:
     """The first line, and what comes with it; and the rest."""
     rest, head = iter(blocks), b""
-    while b"\n" not in head[:-1] and len(head) < _FIRST_LINE and (block := next(rest, b"")):
-        head += block
+    try:
+        while b"\n" not in head[:-1] and len(head) < _FIRST_LINE and (block := next(rest, b"")):
+            head += block
+    except Damaged as error:
+        return head, _damaged(error)
     return head, rest
+
+
+def _damaged(error: Damaged) -> Iterator[bytes]:
+    """Damage that comes after what was read before it."""
+    raise error
+    yield b""
 
 
 def _is_lines(head: bytes) -> bool:
@@ -131,6 +164,7 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
     builder: _Builder | None = None
     try:
         for event, value in ijson.basic_parse(stream, multiple_values=True):
+            stream.waiting = 0
             opens, closes = event.startswith("start_"), event.startswith("end_")
             depth -= closes
             if depth == 1 and root == "start_map" and key in _KEYS and event == "start_array":

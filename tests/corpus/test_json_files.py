@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from test_raw import read
 
 pytest.importorskip("ijson")
 
+import kobert_kit.corpus.json_files
 from kobert_kit.corpus.cutting import read_raw
 from kobert_kit.corpus.namumark import namu_prose
 
@@ -189,3 +191,37 @@ def test_a_large_file_is_never_whole_in_memory(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert count == 1_501 and peak < path.stat().st_size / 10
+
+
+def test_a_string_of_many_megabytes_takes_no_longer_than_its_length(tmp_path: Path) -> None:
+    def seconds(megabytes: int) -> float:
+        long = "가나다라마바사아 " * 40_000 * megabytes
+        rows = [{"text": "앞의 글이다."}, {"text": long}, {"text": "뒤의 글이다."}]
+        path = write_bytes(tmp_path / "a.json", json.dumps(rows, ensure_ascii=False).encode())
+        begun = time.process_time()
+        *found, end = read_raw(0, path, "text", lambda consumed: None)
+        taken = time.process_time() - begun
+        assert [len(raw.content["text"]) for raw in found] == [len(row["text"]) for row in rows]
+        assert not end.problem
+        return taken
+
+    # Four times the length took sixteen times as long.
+    assert seconds(24) < 8 * seconds(6) + 0.5
+
+
+def test_a_value_without_end_ends_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kobert_kit.corpus.json_files, "LONGEST_VALUE", 1 << 20)
+    content = b'[{"text": "' + "앞의 글이다.".encode() + b'"}, {"text": "' + b"a" * (3 << 20)
+    *found, end = read_raw(
+        0, write_bytes(tmp_path / "a.json", content), "text", lambda consumed: None
+    )
+    assert len(found) == 1 and end.problem.startswith("a value longer than 1 MiB")
+
+
+def test_documents_between_a_long_string_and_damage_are_kept(tmp_path: Path) -> None:
+    rows = [{"text": "가 " * 100_000}] + [{"text": f"{n}째 글이다."} for n in range(2000)]
+    content = json.dumps(rows, ensure_ascii=False).encode()
+    packed = write_bytes(tmp_path / "a.json.gz", content).read_bytes()
+    (tmp_path / "a.json.gz").write_bytes(packed[:-8])  # all of the text, but not its checksum
+    *found, end = read_raw(0, tmp_path / "a.json.gz", "text", lambda consumed: None)
+    assert len(found) == 2001 and "the file ends early" in end.problem
