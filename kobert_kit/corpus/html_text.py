@@ -102,7 +102,7 @@ class _Page(HTMLParser):
             self._text.append(_SPACES.sub(" ", data))
             self._linked += len(data.strip()) if self._in_link else 0
 
-    def parse_marked_section(self, i: int, report: int = 1) -> int:
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
         """``<![if ...]>`` and the like; what is none is a comment up to the next ``>``, as in
         browsers, where the library ends with an error."""
         try:
