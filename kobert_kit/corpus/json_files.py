@@ -22,6 +22,7 @@ LONGEST_VALUE = 8 * LONGEST_RECORD  # bytes; the parser holds a string until it 
 _FIRST_LINE = 1 << 20  # bytes in which the first of several lines of JSON has to end
 _DAMAGE = "\ufdd0"  # for bytes that cannot be decoded: no character, so no text has it
 UNDECODABLE = "bytes that are not of the file's encoding"
+NO_OBJECT = "no object, where documents stand"
 
 
 def _mark_damage(error: UnicodeError) -> tuple[str, int]:
@@ -159,7 +160,7 @@ def _is_lines(head: bytes) -> bool:
 def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
     import ijson
 
-    number = depth = 0
+    number = objects = depth = 0
     root = key = ""
     builder: _Builder | None = None
     try:
@@ -172,28 +173,33 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
                 root = _CONTAINER
             elif builder is None and event == "start_map" and _is_document(depth, root, key):
                 builder = _Builder(depth)
+            elif builder is None and depth and not closes and _is_document(depth, root, key):
+                number += 1
+                yield Raw(file, number, problem=NO_OBJECT)
             if builder is not None:
                 builder.event(event, value)
                 if closes and builder.ends(depth):
-                    number += 1
+                    number, objects = number + 1, objects + 1
                     yield builder.raw(file, number)
                     builder = None
             if event == "map_key" and depth == 1:
                 key = value
             if opens and depth == 0:
                 root, key = event, ""
+            if event == "start_map" and depth == 1:
+                key = ""  # what is in it is in no array
             depth += opens
             if depth > _DEEPEST:
                 raise DataError(f"nested deeper than {_DEEPEST} levels after document {number:,}")
     except ijson.JSONError as error:
         what = re.split(r"\s*\n|\s*b['\"]", str(error))[0].rstrip(". ")[:80]
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
-    if not number:
+    if not objects:
         raise DataError("no documents in a layout of JSON that is known here")
 
 
 def _is_document(depth: int, root: str, key: str) -> bool:
-    """Whether an object that opens is a document, or may be one."""
+    """Whether a value here is a document, or may be one, if it is an object."""
     if depth == 2:
         return root == _CONTAINER and key in _KEYS
     return depth == 0 or (depth == 1 and root == "start_array")

@@ -111,7 +111,7 @@ def test_bad_json_is_named(tmp_path: Path) -> None:
     _, end = read(write_bytes(tmp_path / "other.json", b"[1, 2]"))
     assert end.problem == "no documents in a layout of JSON that is known here"
     _, end = read(write_bytes(tmp_path / "deep.json", b"[" * 1_000_000))
-    assert end.problem == "nested deeper than 100 levels after document 0"
+    assert end.problem == "nested deeper than 100 levels after document 1"
     found, _ = read(write_bytes(tmp_path / "no.json", b'[{"a": "b"}]'))
     assert [p.problem for _, p in found] == ["no 'text'"]
     _, end = read(write_bytes(tmp_path / "odd.json", '[{"text": "가"} %나]'.encode()))
@@ -225,3 +225,18 @@ def test_documents_between_a_long_string_and_damage_are_kept(tmp_path: Path) -> 
     (tmp_path / "a.json.gz").write_bytes(packed[:-8])  # all of the text, but not its checksum
     *found, end = read_raw(0, tmp_path / "a.json.gz", "text", lambda consumed: None)
     assert len(found) == 2001 and "the file ends early" in end.problem
+
+
+@pytest.mark.parametrize("container", [None, "documents"])
+def test_what_is_no_object_among_documents_is_named_and_counted(container, tmp_path):
+    items: list[Any] = [{"text": "첫째."}, "둘째.", None, 3, [{"text": "안"}], {"text": "셋째."}]
+    other = {"data": {"made": "2020", "by": [1, 2]}, "note": ["비고"]}
+    write_bytes(
+        tmp_path / "a.json",
+        json.dumps(items if container is None else {container: items, **other}).encode(),
+    )
+    run([tmp_path / "a.json"], tmp_path / "out", presets={"": "none"})
+    assert [each["text"] for each in lines(tmp_path / "out", "documents")] == ["첫째.", "셋째."]
+    dropped = lines(tmp_path / "out", "dropped")
+    assert [each["line"] for each in dropped] == [2, 3, 4, 5]
+    assert {each["reason"] for each in dropped} == {"no object, where documents stand"}
