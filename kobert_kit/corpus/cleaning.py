@@ -42,7 +42,7 @@ def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     parsed = parse(raw, context.kind(raw.file), context.text_field)
     size = len(parsed.text.encode())
     if not size and isinstance(raw.content, bytes):
-        size = len(raw.content)
+        size = len(raw.content) or raw.size
     account.count_read(context.source(raw.file), size)
     for line in parsed.bad_lines:
         account.dropped.append(Dropped(raw.file, line, NOT_DECODED, unit="line"))

@@ -90,9 +90,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _cut_jsonl(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
-    for number, line in cut_lines(blocks, LONGEST_RECORD):
+    for number, line, size in cut_lines(blocks, LONGEST_RECORD):
         if line is None:
-            yield Raw(file, number, problem=TOO_LONG)
+            yield Raw(file, number, problem=TOO_LONG, size=size)
         elif line and not line.isspace():
             yield Raw(file, number, line, blocks.lines_in)
 
@@ -104,7 +104,7 @@ def _cut_text(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     """
     start, paragraphs, size = 0, list[bytes](), 0
     lines = _Lines(blocks)
-    for number, line in lines:
+    for number, line, length in lines:
         ends = line is None or _is_blank(line, blocks.lines_in)
         if line is not None and not ends:
             start = start if paragraphs else number
@@ -114,7 +114,7 @@ def _cut_text(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
             yield Raw(file, start, b"\n".join(paragraphs), blocks.lines_in)
             paragraphs, size = [], 0
         if line is None:
-            yield Raw(file, number, problem=TOO_LONG)
+            yield Raw(file, number, problem=TOO_LONG, size=length)
     if paragraphs:
         yield Raw(file, start, b"\n".join(paragraphs), blocks.lines_in)
     if lines.damage:
@@ -128,7 +128,7 @@ class _Lines:
         self._blocks = blocks
         self.damage: Damaged | None = None
 
-    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
+    def __iter__(self) -> Iterator[tuple[int, bytes | None, int]]:
         try:
             yield from cut_lines(self._blocks, LONGEST_RECORD)
         except Damaged as error:
@@ -153,7 +153,7 @@ def _cut_whole(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     except Damaged as error:
         damage = error
     if size > LONGEST_RECORD:
-        yield Raw(file, 1, problem=TOO_LONG)
+        yield Raw(file, 1, problem=TOO_LONG, size=size)
     elif size:
         yield Raw(file, 1, b"".join(parts), blocks.lines_in)
     if damage:
@@ -163,7 +163,7 @@ def _cut_whole(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
 def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -> Iterator[Raw]:
     """Rows under a header. Tab-separated files know no quoting."""
     csv.field_size_limit(LONGEST_RECORD)
-    too_long: list[int] = []
+    too_long: list[tuple[int, int]] = []
     lines = _table_lines(blocks, too_long)
     if delimiter == "\t":
         rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
@@ -189,7 +189,7 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
         except csv.Error as error:
             yield Raw(file, line, problem=f"not a row ({error})")
             continue
-        yield from (Raw(file, number, problem=TOO_LONG) for number in too_long)
+        yield from (Raw(file, number, problem=TOO_LONG, size=size) for number, size in too_long)
         too_long.clear()
         if row is None:
             return
@@ -198,17 +198,19 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
             wanted: dict[str, object] = {names[n]: text for n, text in fields if n in names}
             yield Raw(file, line, wanted, blocks.lines_in)
         elif row:
-            yield Raw(file, line, problem="more or fewer columns than the header")
+            size = sum(len(field.encode(errors="surrogateescape")) for field in row)
+            yield Raw(file, line, problem="more or fewer columns than the header", size=size)
 
 
-def _table_lines(blocks: Transcoded, too_long: list[int]) -> Iterator[str]:
+def _table_lines(blocks: Transcoded, too_long: list[tuple[int, int]]) -> Iterator[str]:
     """Decoded lines; bytes that are not of the encoding become lone surrogates.
 
-    In place of a line that is ``too_long``, which is told, an empty one keeps the count right.
+    In place of a line that is ``too_long``, which is told with its size, an empty one keeps the
+    count right.
     """
-    for number, line in cut_lines(blocks, LONGEST_RECORD):
+    for number, line, size in cut_lines(blocks, LONGEST_RECORD):
         if line is None:
-            too_long.append(number)
+            too_long.append((number, size))
         yield (line or b"").decode(blocks.lines_in, "surrogateescape") + "\n"
 
 

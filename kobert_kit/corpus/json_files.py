@@ -94,7 +94,7 @@ class _Builder:
 
     def event(self, event: str, value: Any) -> None:
         if isinstance(value, str):
-            self._size += len(value)
+            self._size += len(value.encode(errors="surrogatepass"))
             if _DAMAGE in value:
                 self.problem = UNDECODABLE
         if self._size > LONGEST_RECORD:
@@ -107,7 +107,7 @@ class _Builder:
 
     def raw(self, file: int, number: int) -> Raw:
         if self.problem:
-            return Raw(file, number, problem=self.problem)
+            return Raw(file, number, problem=self.problem, size=self._size)
         return Raw(file, number, self._value.value)
 
 
@@ -119,9 +119,9 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     """
     head, rest = _peek(blocks)
     if _is_lines(head):
-        for number, line in cut_lines(chain([head], rest), LONGEST_RECORD):
+        for number, line, size in cut_lines(chain([head], rest), LONGEST_RECORD):
             if line is None:
-                yield Raw(file, number, problem=TOO_LONG)
+                yield Raw(file, number, problem=TOO_LONG, size=size)
             elif line and not line.isspace():
                 yield Raw(file, number, line, blocks.lines_in)
         return

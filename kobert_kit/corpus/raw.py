@@ -19,7 +19,7 @@ class Raw:
     """One record: bytes of a text or a line, or the fields of a row.
 
     ``file`` is the file's index, ``line`` its first line, or its row, from 1. ``problem`` says why
-    there is no content.
+    there is no content, and ``size`` how many bytes it would have, as far as they were counted.
     """
 
     file: int
@@ -27,6 +27,7 @@ class Raw:
     content: bytes | dict[str, object] = b""
     encoding: str = UTF8
     problem: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class FileEnd:
     problem: str = ""
 
 
-def cut_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[int, bytes | None]]:
-    r"""Lines with their numbers from 1, without ``\n`` and ``\r``; None for one over ``longest``.
+def cut_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[int, bytes | None, int]]:
+    r"""Lines without ``\n`` and ``\r``, None for one over ``longest``; their numbers from 1 in
+    front of them, their bytes behind.
 
     A last line without an end is yielded only where the blocks end well.
     """
@@ -47,7 +49,8 @@ def cut_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[int, byte
     for block in blocks:
         for place, piece in enumerate(block.split(b"\n")):
             if place:
-                yield number, b"".join(pieces).removesuffix(b"\r") if size <= longest else None
+                line = b"".join(pieces).removesuffix(b"\r") if size <= longest else None
+                yield number, line, size
                 number, pieces, size = number + 1, [], 0
             size += len(piece)
             if size <= longest:
@@ -55,4 +58,5 @@ def cut_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[int, byte
             else:
                 pieces.clear()
     if size:
-        yield number, b"".join(pieces).removesuffix(b"\r") if size <= longest else None
+        line = b"".join(pieces).removesuffix(b"\r") if size <= longest else None
+        yield number, line, size

@@ -84,9 +84,9 @@ def cut_dump(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
 def cut_extracted(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     """Articles between ``<doc ...>`` and ``</doc>``, or a JSON object a line."""
     start, held, size = 0, list[bytes](), 0
-    for number, line in cut_lines(blocks, LONGEST_RECORD):
+    for number, line, length in cut_lines(blocks, LONGEST_RECORD):
         if line is None or size > LONGEST_RECORD:
-            yield Raw(file, start or number, problem=TOO_LONG)
+            yield Raw(file, start or number, problem=TOO_LONG, size=size + length)
             start, held, size = 0, [], 0
         elif start and line == b"</doc>":
             yield Raw(file, start, b"\n".join(held), blocks.lines_in)
@@ -99,4 +99,4 @@ def cut_extracted(file: int, blocks: Transcoded, text_field: str) -> Iterator[Ra
         elif line.startswith(b"{"):
             yield Raw(file, number, line, blocks.lines_in)
     if start:
-        yield Raw(file, start, problem="an article that does not end")
+        yield Raw(file, start, problem="an article that does not end", size=size)

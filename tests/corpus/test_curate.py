@@ -305,3 +305,15 @@ def test_names_of_korean_windows_are_written_as_they_were_meant(tmp_path: Path) 
     source = next(folder.glob("*신문*"), folder / os.fsdecode("신문.txt".encode("cp949")))
     (document,) = read_documents(find_files([source]), ReadReport())
     assert document.id == "신문.txt:1"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.csv", "a.html"])
+def test_a_record_that_is_too_long_counts_with_all_its_bytes(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("kobert_kit.corpus.cutting.LONGEST_RECORD", 50_000)
+    good = '{"text": "좋은 글이다."}' if name == "a.jsonl" else "좋은 글이다."
+    lines_before = {"a.csv": ["text", good], "a.html": []}.get(name, [good, ""])
+    (tmp_path / name).write_text("\n".join([*lines_before, "x" * 999_999]), encoding="utf-8")
+    (tmp_path / "b.txt").write_text(good, encoding="utf-8")
+    run([tmp_path / name, tmp_path / "b.txt"], tmp_path / "out", presets={"": "none"})
+    (dropped,) = lines(tmp_path / "out", "dropped")[:1]
+    assert dropped["reason"] == "longer than 32 MiB" and dropped["bytes"] == 999_999
