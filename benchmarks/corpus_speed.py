@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
+from machine import processor
 
 
 def main() -> None:
@@ -38,7 +38,8 @@ def main() -> None:
         results = json.loads((output / "kobert_kit.json").read_text(encoding="utf-8"))["results"]
     size = results["bytes_read"] / 1e6
     print(
-        f"{' '.join(options)}, {arguments.workers} workers, {psutil.cpu_count()} cores of {cpu()}"
+        f"{' '.join(options)}, {arguments.workers} workers, "
+        f"{psutil.cpu_count()} cores of {processor()}"
     )
     print(
         f"{size:.1f} MB of text, {results['documents_read']:,} documents: {seconds:.1f} s, "
@@ -62,12 +63,6 @@ def watch(parent: psutil.Process, process: subprocess.Popen[bytes]) -> int:
         peak = max(peak, held)
         time.sleep(0.1)
     return peak
-
-
-def cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().split("\n") if line.startswith("model name")]
-    return names[0].split(": ")[1] if names else platform.processor()
 
 
 if __name__ == "__main__":

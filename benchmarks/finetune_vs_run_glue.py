@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from machine import device
 
 from kobert_kit.report.tables import score, table
 from kobert_kit.tasks.catalogue import get_task
@@ -306,7 +306,7 @@ def setting(arguments: argparse.Namespace) -> str:
     return "\n".join(
         [
             f"$ python {shlex.join(sys.argv)}",
-            f"{processor()}, {os.cpu_count()} cores; {arguments.threads} threads, fp32",
+            f"{device()}, {os.cpu_count()} cores; {arguments.threads} threads, fp32",
             ", ".join(f"{name} {version}" for name, version in packages),
             f"{config.num_hidden_layers} layers, {config.hidden_size} wide, {config.vocab_size:,} "
             f"entries; batches of {arguments.batch_size}",
@@ -315,16 +315,6 @@ def setting(arguments: argparse.Namespace) -> str:
             "",
         ]
     )
-
-
-def processor() -> str:
-    """The name of the GPU or the processor."""
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

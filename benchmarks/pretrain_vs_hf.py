@@ -26,7 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -40,6 +39,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from machine import device
 from rows import Rows, read_rows, write_rows
 
 from kobert_kit.pretrain.batches import MaskedBatch
@@ -379,7 +379,7 @@ def setting(arguments: argparse.Namespace) -> str:
     return "\n".join(
         [
             f"$ python {shlex.join(sys.argv)}",
-            f"{processor()}, {os.cpu_count()} cores; {arguments.threads} threads, fp32",
+            f"{device()}, {os.cpu_count()} cores; {arguments.threads} threads, fp32",
             ", ".join(f"{name} {version}" for name, version in packages),
             f"{arguments.size}: {preset.layers} layers, {preset.hidden} wide, {entries:,} entries, "
             f"dropout {arguments.dropout}; a step has {arguments.batch_size} x {arguments.length}",
@@ -387,16 +387,6 @@ def setting(arguments: argparse.Namespace) -> str:
             "",
         ]
     )
-
-
-def processor() -> str:
-    """The name of the GPU or the processor."""
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

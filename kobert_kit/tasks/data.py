@@ -60,17 +60,6 @@ def load_data(
     return TaskData(kept["train"][:limit], kept["dev"][:limit], bad)
 
 
-def without_misfits(
-    task: Task[E], data: TaskData[E], tokenizer: Any, max_length: int, strict: bool = True
-) -> TaskData[E]:
-    """``data`` without the examples that ``max_length`` tokens cannot hold, which are skipped.
-
-    Raises:
-        DataError: there are any and ``strict`` holds, or hardly anything else.
-    """
-    return leave_out(task, data, find_misfits(task, data, tokenizer, max_length), strict)
-
-
 def find_misfits(
     task: Task[E], data: TaskData[E], tokenizer: Any, max_length: int
 ) -> dict[str, dict[str, str]]:
@@ -84,7 +73,11 @@ def find_misfits(
 def leave_out(
     task: Task[E], data: TaskData[E], found: dict[str, dict[str, str]], strict: bool
 ) -> TaskData[E]:
-    """`without_misfits`, where they are ``found`` already."""
+    """``data`` without the examples that `find_misfits` ``found``, which are skipped.
+
+    Raises:
+        DataError: there are any and ``strict`` holds, or hardly anything else.
+    """
     kept: dict[str, list[E]] = {}
     skipped = dict(data.skipped)
     for split, examples in (("train", data.train), ("dev", data.dev)):

@@ -21,7 +21,7 @@ from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.biaffine import Biaffine, BiaffineParser, TaggedBiaffineParser
-from kobert_kit.tasks.data import load_data, without_misfits
+from kobert_kit.tasks.data import find_misfits, leave_out, load_data
 from kobert_kit.tasks.dependency import (
     GOLD_POS,
     TASK,
@@ -341,10 +341,11 @@ def test_a_sentence_too_long_is_named(tmp_path, tokenizer):
     labels, tags = (*(["AP"] * 30), *long.labels), (*(["MAG"] * 30), *long.tags)
     data.dev[1] = Sentence("long", words, tags, heads, labels)
     with pytest.raises(DataError, match=r"dp dev \(long\): .* at most 30 fit --max-length 32"):
-        without_misfits(TASK, data, tokenizer, 32)
-    kept = without_misfits(TASK, data, tokenizer, 32, strict=False)
+        leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 32), strict=True)
+    kept = leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 32), strict=False)
     assert [each.guid for each in kept.dev] == ["dp-0", "dp-2"] and len(kept.skipped["dev"]) == 1
-    assert without_misfits(TASK, data, tokenizer, 128).dev == data.dev
+    found = find_misfits(TASK, data, tokenizer, 128)
+    assert leave_out(TASK, data, found, strict=True).dev == data.dev
 
 
 @pytest.fixture(scope="module")

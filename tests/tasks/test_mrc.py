@@ -20,7 +20,7 @@ from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.answers import Answer, Found, best_threshold, find_answers, lost
 from kobert_kit.tasks.baseline import majority
-from kobert_kit.tasks.data import load_data, without_misfits
+from kobert_kit.tasks.data import find_misfits, leave_out, load_data
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.metrics.answers import normalise
@@ -180,14 +180,15 @@ def test_a_question_longer_than_the_window(tmp_path, tokenizer):
     data = load_data(TASK, data_dir)
     data.dev[1] = replace(data.dev[1], question="누가 " * 60)
     with pytest.raises(DataError, match=r"mrc dev \(mrc-1\): the question has 120 tokens"):
-        without_misfits(TASK, data, tokenizer, 48)
-    kept = without_misfits(TASK, data, tokenizer, 48, strict=False)
+        leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 48), strict=True)
+    kept = leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 48), strict=False)
     assert [each.guid for each in kept.dev] == ["mrc-0", "mrc-2", "mrc-3"]
     assert len(kept.skipped["dev"]) == 1
     # The longest that is taken still has windows that move on.
     room = 48 - 16 - 3 - 1
     data.dev[1] = replace(data.dev[1], question="가 " * room)
-    assert without_misfits(TASK, data, tokenizer, 48).dev == data.dev
+    found = find_misfits(TASK, data, tokenizer, 48)
+    assert leave_out(TASK, data, found, strict=True).dev == data.dev
     assert TASK.encode(data.dev, tokenizer, 48).lengths.max() <= 48
 
 
