@@ -25,7 +25,7 @@ from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.baseline import majority
 from kobert_kit.tasks.catalogue import get_task
-from kobert_kit.tasks.data import load_data, without_misfits
+from kobert_kit.tasks.data import find_misfits, leave_out, load_data
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.relation import LABELS, PLAIN, TASK, Entity, Pair, scores
@@ -214,10 +214,11 @@ def test_a_pair_that_no_row_holds(tmp_path, tokenizer):
     far = pair("김민수는 " + "나 " * 60 + "한국은행", "김민수", "한국은행")
     data.dev[1] = replace(far, guid="far")
     with pytest.raises(DataError, match=r"re dev \(far\): from one entity to the other"):
-        without_misfits(TASK, data, tokenizer, 32)
-    kept = without_misfits(TASK, data, tokenizer, 32, strict=False)
+        leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 32), strict=True)
+    kept = leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 32), strict=False)
     assert len(kept.skipped["dev"]) == 1 and [e.guid for e in kept.dev] == ["re-0", "re-2"]
-    assert without_misfits(TASK, data, tokenizer, 128).dev == data.dev
+    found = find_misfits(TASK, data, tokenizer, 128)
+    assert leave_out(TASK, data, found, strict=True).dev == data.dev
 
 
 def test_real_pairs(tmp_path, tokenizer):

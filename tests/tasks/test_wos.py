@@ -23,7 +23,7 @@ from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.baseline import majority
-from kobert_kit.tasks.data import load_data, without_misfits
+from kobert_kit.tasks.data import find_misfits, leave_out, load_data
 from kobert_kit.tasks.dialogues import SLOTS, Dialogue, Turn
 from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
@@ -396,8 +396,8 @@ def test_a_value_that_is_too_long_to_be_written(tmp_path, tokenizer):
     long = dialogue(("user", "가", ("식당-이름-" + "나 " * 40,)), guid="long")
     data.train[1] = long
     with pytest.raises(DataError, match=r"wos train \(long\): the value '나 .*has 40 tokens"):
-        without_misfits(TASK, data, tokenizer, 64)
-    kept = without_misfits(TASK, data, tokenizer, 64, strict=False)
+        leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 64), strict=True)
+    kept = leave_out(TASK, data, find_misfits(TASK, data, tokenizer, 64), strict=False)
     assert len(kept.train) == 2 and len(kept.skipped["train"]) == 1
 
 
