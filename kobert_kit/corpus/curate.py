@@ -40,7 +40,7 @@ from kobert_kit.records import (
 
 LEDGER_NAME = "ledger.json"
 WORK = "work"
-PACKAGES = ("numpy", "zstandard", "pyarrow", "mwparserfromhell", "ijson", "markdown-it-py")
+PACKAGES = ("numpy", "zstandard", "pyarrow", "rensa", "mwparserfromhell", "ijson", "markdown-it-py")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from test_curate import lines, run, text
 import kobert_kit.corpus.buckets
 from kobert_kit.corpus.buckets import group_starts, sorted_buckets
 from kobert_kit.corpus.disk import let_go
-from kobert_kit.corpus.minhash import FEWEST, NGRAM, sign, similarity
+from kobert_kit.corpus.minhash import FEWEST, NGRAM, PLACES, sign, similarity
 from kobert_kit.corpus.near import THRESHOLD, find_near
 from kobert_kit.corpus.ngrams import hash_ngrams
 from kobert_kit.corpus.overlap import build_index, find_sentences
@@ -67,9 +69,31 @@ def test_signatures_estimate_the_jaccard_similarity() -> None:
         a, b = ngram_set(first), ngram_set(second)
         signatures, _ = sign([first, second])
         errors.append(similarity(signatures[0], signatures[1]) - len(a & b) / len(a | b))
-    assert abs(np.mean(errors)) < 0.01 and np.std(errors) < 0.05
+    assert abs(np.mean(errors)) < 0.01 and np.std(errors) < 0.035
     alone, _ = sign([first])
     assert (alone[0] == sign([random_text(rng, 99), first])[0][1]).all(), "whatever else is signed"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers fork on Linux alone")
+def test_a_forked_child_signs_as_its_parent_did() -> None:
+    texts = [random_text(random.Random(7), 300) for _ in range(3_000)]  # enough for threads
+    expected, _ = sign(texts)
+
+    def check() -> None:
+        assert (sign(texts)[0] == expected).all()
+
+    child = multiprocessing.get_context("fork").Process(target=check)
+    child.start()
+    child.join(60)
+    child.kill()
+    assert child.exitcode == 0, "it does not wait for threads that it has not"
+
+
+def test_texts_too_short_or_without_letters_have_no_signature() -> None:
+    signatures, sizes = sign(["", "...", "가나다라", "가" * (FEWEST + NGRAM - 2), "가" * 300])
+    assert sizes.tolist() == [0, 0, 0, FEWEST - 1, 296]
+    assert not signatures[:4].any() and signatures[4].any()
+    assert sign([])[0].shape == (0, PLACES)
 
 
 def test_planted_near_duplicates_are_found_and_nothing_else(tmp_path: Path) -> None:
