@@ -25,7 +25,7 @@ BANDS, ROWS = 48, 4
 # Documents with half their text in common are at .33; fewer than 1 in 1,000 of them merge.
 THRESHOLD = 0.48
 _ROUNDS = 8  # documents of one band's group that others are compared with
-_BLOCK = 10_000  # documents or pairs at a time: a signature takes a kilobyte
+_BLOCK = 2_000  # documents or pairs at a time: a signature takes a kilobyte
 _HIGHEST = 1 - 1 / (2 * PLACES)  # 1 is for exact copies, and an estimate never says so
 
 
