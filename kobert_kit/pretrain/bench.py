@@ -19,7 +19,7 @@ from kobert_kit.pretrain.synthetic import FIRST_PIECE, PAD, SyntheticText
 from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.linear import use_fast_products
-from kobert_kit.training.loop import parameter_groups
+from kobert_kit.training.optimizer import ClippingAdamW
 from kobert_kit.training.settings import TrainSettings
 
 PARTS = ("data", "forward", "backward", "optimizer")
@@ -186,13 +186,7 @@ class _Trainer:
         use_fast_products(self.model)
         self.run = torch.compile(self.model) if settings.compile else self.model
         self.recipe = TrainSettings(preset.learning_rate, steps=1)
-        self.optimizer = torch.optim.AdamW(
-            parameter_groups(self.model, self.recipe.weight_decay),
-            lr=preset.learning_rate,
-            betas=self.recipe.betas,
-            eps=self.recipe.epsilon,
-            fused=True,
-        )
+        self.optimizer = ClippingAdamW(self.model, self.recipe)
         self.done = 0
 
     def warm_up(self) -> None:
@@ -214,11 +208,11 @@ class _Trainer:
         bf16 = self.settings.mixed_precision == "bf16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
             seen = batch.input_ids, batch.attention_mask, batch.positions
-            loss = self.run(*seen, labels=batch.labels) / batch.weight
+            loss = self.run(*seen, labels=batch.labels)
         times.append(now(self.device))
         loss.backward()  # type: ignore[no-untyped-call]
         times.append(now(self.device))
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip_norm)
+        self.optimizer.divide(torch.tensor(batch.weight, device=self.device), self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         times.append(now(self.device))

@@ -106,8 +106,10 @@ class _SummedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, scale: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        gradients = [gradient.mul_(scale) for gradient in ctx.gradients]
+        gradients = ctx.gradients
         del ctx.gradients  # whoever gets them may keep them without a copy
+        if scale != 1:
+            gradients = [gradient.mul_(scale) for gradient in gradients]
         return *gradients, None, None
 
 

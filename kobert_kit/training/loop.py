@@ -30,6 +30,7 @@ from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_ch
 from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.linear import use_fast_products
 from kobert_kit.training.metrics import MetricsLog
+from kobert_kit.training.optimizer import ClippingAdamW
 from kobert_kit.training.placement import Replicated, Sharded, local
 from kobert_kit.training.prefetch import Prefetch
 from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_own_placement
@@ -137,13 +138,7 @@ class _Run:
         if self.device.type == "cpu":
             keep_freed_memory()
         use_fast_products(model)
-        optimizer = torch.optim.AdamW(
-            parameter_groups(model, settings.weight_decay),
-            lr=settings.learning_rate,
-            betas=settings.betas,
-            eps=settings.epsilon,
-            fused=True,
-        )
+        self.adam = optimizer = ClippingAdamW(model, settings)
         self.result = TrainResult(0, 0.0, 0)
         # What the device counts until it is asked: the losses of the steps since the last log, and
         # tokens. Nothing of a step is read before the next one has begun.
@@ -277,13 +272,14 @@ class _Run:
             last = i == len(parts) - 1
             with self.placement.gradients(last):
                 with accelerator.autocast():
-                    share = self.objective.loss(self.stepped, part.to(self.device)) / weight
-                # Ranks average their gradients; the loss is a sum over the global batch.
-                accelerator.backward(share * ranks)
-            loss += share.detach()
-        accelerator.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+                    summed = self.objective.loss(self.stepped, part.to(self.device))
+                accelerator.backward(summed)
+            loss += summed.detach()
+        # Ranks average their gradients; the loss is a sum over the global batch.
+        self.adam.divide(weight / ranks, self.settings.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        loss /= weight
         return accelerator.reduce(loss, "sum") if ranks > 1 else loss
 
     def _agreed(self, seconds: float) -> float:
@@ -384,13 +380,3 @@ class _Run:
 
     def _advance(self, share: float) -> None:
         self.bar.update(min(share * self.bar.total, self.bar.total - self.bar.n))
-
-
-def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Weight decay on matrices only, not on biases and layer norms (Devlin et al. 2019)."""
-    matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
-    return [
-        {"params": matrices, "weight_decay": weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]

@@ -15,7 +15,7 @@ from torch import nn
 
 from kobert_kit.errors import Stopped, TrainingError, UsageError
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from kobert_kit.training.loop import parameter_groups, train
+from kobert_kit.training.loop import train
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
 
@@ -296,12 +296,6 @@ def test_schedule_values():
     points = [linear_schedule(p, 0.1) for p in (0.0, 0.05, 0.1, 0.55, 1.0)]
     assert points == pytest.approx([0.0, 0.5, 1.0, 0.5, 0.0])
     assert linear_schedule(0.5, 0.0) == pytest.approx(0.5)
-
-
-def test_weight_decay_is_on_matrices_only():
-    matrices, vectors = parameter_groups(make_model(), 0.1)
-    assert [p.ndim for p in matrices["params"]] == [2, 2] and matrices["weight_decay"] == 0.1
-    assert [p.ndim for p in vectors["params"]] == [1, 1] and vectors["weight_decay"] == 0.0
 
 
 @pytest.mark.parametrize(
