@@ -46,7 +46,7 @@ GRID_SETS = {"epochs", "batch_size", "learning_rate"}
     type=click.Path(path_type=Path),
     help="The official release: the folder klue_benchmark, or one that holds it; for mrc also one "
     "with KorQuAD_v1.0_{train,dev}.json or {train,dev}-v2.0.json; for NAME and FILE.toml the "
-    "folder of their files, or up to two folders above. Default: the data set `klue` of the "
+    "folder of their files, or up to two folders above. Default: the data set `klue/klue` of the "
     "Hugging Face hub; for kobest-* `skt/kobest_v1`.",
 )
 @click.option(

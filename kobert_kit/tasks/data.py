@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
 from kobert_kit.tasks.files import find_files
-from kobert_kit.tasks.hub import hub_name, hub_records, load_hub
+from kobert_kit.tasks.hub import HUB_SPLITS, hub_name, hub_records, load_hub
 from kobert_kit.tasks.task import HasGuid, Task
 
 E = TypeVar("E", bound=HasGuid)
@@ -47,7 +47,7 @@ def load_data(
     skipped: dict[str, list[str]] = {}
     if data_dir is None:
         splits = load_hub(task)
-        for split, name in (("train", "train"), ("dev", "validation")):
+        for split, name in HUB_SPLITS.items():
             records = hub_records(task, splits[name], split)
             where = f"{hub_name(task)} {split}"
             kept[split], skipped[split] = read_examples(records, task.parse_hub, where, strict)

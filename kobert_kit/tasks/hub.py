@@ -1,7 +1,7 @@
 """Data sets of the Hugging Face hub, KLUE among them.
 
-The hub's ``klue`` numbers the labels of NLI and YNAT in another order than the official files, so
-a label is read by its name.
+The hub's ``klue/klue`` numbers the labels of NLI and YNAT in another order than the official files,
+so a label is read by its name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Any
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.task import E, Task
 
+KLUE = "klue/klue"  # huggingface_hub 2 finds no data set without its owner
+HUB_SPLITS = {"train": "train", "dev": "validation"}
+
 
 def hub_place(task: Task[Any]) -> tuple[str, str]:
     """Path and configuration of the data set; a task of one's own says its ``hub``.
@@ -20,7 +23,7 @@ def hub_place(task: Task[Any]) -> tuple[str, str]:
         UsageError: it is not on the hub.
     """
     # re-plain and dp-gold-pos are the data of re and dp.
-    place: tuple[str, str] | None = getattr(task, "hub", ("klue", task.name.partition("-")[0]))
+    place: tuple[str, str] | None = getattr(task, "hub", (KLUE, task.name.partition("-")[0]))
     if place is None:
         raise UsageError(f"--task {task.name}: not read from the hub; name --data-dir")
     return place
@@ -28,7 +31,7 @@ def hub_place(task: Task[Any]) -> tuple[str, str]:
 
 def hub_name(task: Task[Any]) -> str:
     """The data set, for messages."""
-    return f"hub {'/'.join(hub_place(task))}"
+    return f"hub {':'.join(hub_place(task))}"
 
 
 def load_hub(task: Task[Any]) -> Any:
@@ -36,19 +39,25 @@ def load_hub(task: Task[Any]) -> Any:
 
     Raises:
         UsageError: the task is not on the hub.
-        DataError: the hub cannot be reached and the cache does not hold it.
+        DataError: the hub cannot be reached and the cache does not hold it, or it lacks a split.
     """
     import datasets
 
     path, config = hub_place(task)
     try:
-        return datasets.load_dataset(path, config)
+        splits = datasets.load_dataset(path, config)
     except Exception as error:  # connection, HTTP, cache: every library in between has its own
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
-            f"the hub's data set {path}/{config} could not be loaded ({reason}); check the "
+            f"the hub's data set {path}:{config} could not be loaded ({reason}); check the "
             "connection, or download the official files and name their folder with --data-dir"
         ) from None
+    if missing := [name for name in HUB_SPLITS.values() if name not in splits]:
+        raise DataError(
+            f"{hub_name(task)}: no split '{missing[0]}', only {', '.join(map(str, splits))}; "
+            "download its files and name their folder with --data-dir"
+        )
+    return splits
 
 
 def read_hub(task: Task[E], dataset: Any, split: str) -> list[E]:

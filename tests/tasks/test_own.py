@@ -252,7 +252,7 @@ def test_the_hub_gives_the_same_examples(name, tmp_path):
     found = read_hub(task, dataset, "dev")
     assert [replace(each, guid="") for each in found] == [replace(each, guid="") for each in dev]
     unlabelled = datasets.Dataset.from_list([row | {"label": -1} for row in rows[:2]])
-    with pytest.raises(DataError, match=rf"hub skt/kobest_v1/{name[7:]} dev: record 1: 'label'"):
+    with pytest.raises(DataError, match=rf"hub skt/kobest_v1:{name[7:]} dev: record 1: 'label'"):
         read_hub(task, unlabelled, "dev")
 
 

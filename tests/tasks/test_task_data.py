@@ -71,14 +71,14 @@ def test_hub_scores(data_dir):
 def test_a_hub_label_without_a_name():
     dataset = hub_dataset(NLI, 0).cast_column("label", datasets.Value("int64"))
     unlabelled = dataset.map(lambda row: {"label": -1})
-    with pytest.raises(DataError, match=r"hub klue/nli dev: record 1 \(nli-0\).*is -1"):
+    with pytest.raises(DataError, match=r"hub klue/klue:nli dev: record 1 \(nli-0\).*is -1"):
         read_hub(NLI, unlabelled, "dev")
 
 
 def test_offline(monkeypatch, tmp_path):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
-    with pytest.raises(DataError, match=r"klue/nli could not be loaded.*--data-dir"):
+    with pytest.raises(DataError, match=r"klue/klue:nli could not be loaded.*--data-dir"):
         load_hub(NLI)
 
 
