@@ -268,6 +268,17 @@ def check_plan(folder: Path, plan: Record) -> None:
             )
 
 
+def begun_inputs(folder: Path) -> dict[str, str]:
+    """The inputs that an unfinished ``folder`` was begun with; none where it is new or finished.
+
+    Raises:
+        DataError: what it was begun with cannot be read.
+    """
+    path = folder / PLAN_NAME
+    unfinished = path.exists() and not (folder / RECORD_NAME).exists()
+    return _read_plan(path)["inputs"] if unfinished else {}
+
+
 def _read_plan(path: Path) -> dict[str, dict[str, Any]]:
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))

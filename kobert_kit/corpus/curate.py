@@ -20,13 +20,14 @@ from kobert_kit.corpus.evaluation import evaluation_files
 from kobert_kit.corpus.files import CLEAN_DOCUMENTS, CLEAN_STAGE, format_of, readable_path
 from kobert_kit.corpus.filters import Settings, choose_filters
 from kobert_kit.corpus.found import Found
-from kobert_kit.corpus.hub import is_hub
+from kobert_kit.corpus.hub import hub_input, is_hub
 from kobert_kit.corpus.ledger import Ledger, Overlap
 from kobert_kit.corpus.overlap import EvaluationIndex
 from kobert_kit.corpus.steps import DROPPED, Pace, take_steps
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.records import (
     Record,
+    begun_inputs,
     check_plan,
     claim_output,
     cleared_if_refused,
@@ -135,7 +136,7 @@ def _context(
             f"--preset {min(unknown)}=...: no such source; the sources are {', '.join(names)}"
         )
     filters: dict[str, Settings] = {}
-    found = Found()
+    found = Found(begun=begun_inputs(output) if any(map(is_hub, sources)) else {})
     for number, (name, path) in enumerate(zip(names, sources, strict=True)):
         preset = settings.presets.get(name) or settings.presets.get("", "none")
         filters[name] = choose_filters(preset, settings.filters, settings.without)
@@ -179,7 +180,7 @@ def _plan(context: Context, settings: CorpusSettings, pace: Pace) -> Record:
             "shard_chunks": pace.shard_chunks,
         },
         inputs={"corpus": _fingerprint(context.on_disk)}
-        | {f"data set {context.files[file]}": at for file, at in context.revisions.items()}
+        | {hub_input(context.files[file]): at for file, at in context.revisions.items()}
         | _word_lists(context)
         | _evaluation_inputs(context),
         versions=versions(*PACKAGES, *settings.sentences.packages),

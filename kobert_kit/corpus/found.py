@@ -10,7 +10,7 @@ from typing import TypeVar
 from kobert_kit.corpus.archives import ARCHIVES, UNPACK, UNREAD, list_members
 from kobert_kit.corpus.cutting import FORMATS
 from kobert_kit.corpus.files import Refuse, find_files, format_of
-from kobert_kit.corpus.hub import hub_revision, is_hub, open_hub
+from kobert_kit.corpus.hub import hub_input, hub_revision, is_hub, open_hub, parse_hub
 
 Value = TypeVar("Value")
 
@@ -18,17 +18,21 @@ Value = TypeVar("Value")
 @dataclass
 class Found:
     """``files`` in order, each with the number of the source that it was first found in;
-    the archive that a member lies in, and the revision of a data set of the hub."""
+    the archive that a member lies in, and the revision of a data set of the hub. ``begun`` are
+    the inputs of the run that is continued."""
 
     files: dict[Path, int] = field(default_factory=dict)
     archives: dict[Path, Path] = field(default_factory=dict)
     revisions: dict[Path, str] = field(default_factory=dict)
+    begun: Mapping[str, str] = field(default_factory=dict)
     _seen: set[Path] = field(default_factory=set)
 
     def add(self, path: Path, source: int, refuse: Refuse) -> None:
         """Take in all files of a source; ``refuse`` is told of what cannot be read."""
         if is_hub(path):
-            self.revisions[path] = hub_revision(path)
+            # The hub moves on, but keeps what it had: a run ends with the commit it began with.
+            begun = None if parse_hub(path).is_folder else self.begun.get(hub_input(path))
+            self.revisions[path] = begun or hub_revision(path)
             open_hub(path, self.revisions[path])  # what is wrong shows before any work
             self.files.setdefault(path, source)
             return

@@ -26,7 +26,7 @@ def read_sources(context: Context, advance: Advance) -> Iterator[Raw | FileEnd]:
             if revision is None:
                 yield from read_raw(file, path, context.text_field, advance)
             else:
-                yield from read_hub(file, path, revision, context.text_field)
+                yield from read_hub(file, path, revision, context.text_field, advance)
 
 
 def _read_archive(
