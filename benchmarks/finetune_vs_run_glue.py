@@ -37,16 +37,16 @@ import numpy as np
 import torch
 from machine import device
 
-from kobert_kit.report.tables import score, table
-from kobert_kit.tasks.catalogue import get_task
-from kobert_kit.tasks.data import TaskData, load_data
-from kobert_kit.tasks.model import (
+from kobert_kit.finetune.model import (
     ModelFolder,
     build_classifier,
     default_learning_rate,
     open_model_folder,
 )
-from kobert_kit.tasks.objective import TaskObjective
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.report.tables import score, table
+from kobert_kit.tasks.catalogue import get_task
+from kobert_kit.tasks.data import TaskData, load_data
 from kobert_kit.tasks.sentence import Example
 from kobert_kit.training.settings import TrainSettings
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from klue_sample import RECORDS, write_split
 
 import kobert_kit
+from kobert_kit.finetune.model import open_model_folder
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.pretrain.prepared import open_shards
 from kobert_kit.pretrain.run import pretrain
 from kobert_kit.pretrain.settings import Machine, PretrainSettings
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.model import open_model_folder
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 
 

@@ -159,7 +159,7 @@ def test_a_data_dir_that_is_not_there(tmp_path):
 
 
 def test_a_model_without_weights_leaves_nothing_and_the_rerun_works(corpus, vocab, tmp_path):
-    from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+    from kobert_kit.finetune.run import FinetuneSettings, finetune
 
     model = tmp_path / "model"
     pretrain([corpus], vocab, model, RUN, ONE, print)

@@ -95,9 +95,9 @@ def test_a_damaged_plan_is_named(tmp_path: Path, content: str):
 def test_what_a_plan_says_of_pretraining_and_fine_tuning_are_options():
     from kobert_kit.cli.klue import klue
     from kobert_kit.cli.pretrain import pretrain
+    from kobert_kit.finetune.run import FinetuneSettings
     from kobert_kit.pretrain.settings import PretrainSettings
     from kobert_kit.records import _as_option
-    from kobert_kit.tasks.finetune import FinetuneSettings
 
     for command, settings, constant in (
         (pretrain, PretrainSettings, set()),

@@ -144,8 +144,8 @@ def _finetune(
     grid: bool,
     **options: Any,
 ) -> None:
+    from kobert_kit.finetune.run import FinetuneSettings, check_settings
     from kobert_kit.tasks.catalogue import get_task
-    from kobert_kit.tasks.finetune import FinetuneSettings, check_settings
 
     if seed is not None and seeds > 1:
         raise click.UsageError("name --seed or --seeds, not both")
@@ -173,10 +173,10 @@ def _finetune(
 
 def _run(grid: bool, task: Any, model: Path, data_dir: Path | None, run: Path, *how: Any) -> None:
     """One task, and what came out."""
+    from kobert_kit.finetune.grid import search
+    from kobert_kit.finetune.run import finetune
     from kobert_kit.report.grid import describe_grid
     from kobert_kit.report.klue import describe, write_confusion_tables
-    from kobert_kit.tasks.finetune import finetune
-    from kobert_kit.tasks.grid import search
 
     if grid:
         run = run.with_name(f"{run.name}-grid")
@@ -202,8 +202,8 @@ def _predict(
     threads: int | None,
     strict: bool,
 ) -> None:
+    from kobert_kit.finetune.predict import predict
     from kobert_kit.report.tables import score
-    from kobert_kit.tasks.predict import predict
 
     if len(tasks) > 1:
         raise click.UsageError("--predict is for one task")

@@ -38,12 +38,12 @@ def quickstart(output: Path, threads: int | None) -> None:
       kobert-kit quickstart --output quickstart
     """
     from kobert_kit.corpus.sample import sample_folder
+    from kobert_kit.finetune.baseline import majority
+    from kobert_kit.finetune.run import FinetuneSettings, finetune
     from kobert_kit.pretrain.run import pretrain
     from kobert_kit.pretrain.settings import Machine, PretrainSettings
     from kobert_kit.report.klue import Row, compare, headline, write_confusion_tables
-    from kobert_kit.tasks.baseline import majority
     from kobert_kit.tasks.catalogue import get_task
-    from kobert_kit.tasks.finetune import FinetuneSettings, finetune
     from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 
     started = time.monotonic()

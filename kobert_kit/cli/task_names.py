@@ -15,8 +15,8 @@ def task_names(
     def check(
         ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     ) -> tuple[str, ...]:
-        from kobert_kit.tasks.ready import ready_tasks
-        from kobert_kit.tasks.toml_table import near
+        from kobert_kit.tasks.own.ready import ready_tasks
+        from kobert_kit.tasks.own.toml_table import near
 
         known = [*klue, *ready_tasks()]
         for value in values:

@@ -8,8 +8,8 @@ from heapq import nlargest
 
 import numpy as np
 
+from kobert_kit.tasks.formats.squad import Question
 from kobert_kit.tasks.metrics.answers import normalise
-from kobert_kit.tasks.squad import Question
 from kobert_kit.tasks.windows import Windows
 
 LONGEST_ANSWER = 64  # tokens

@@ -7,11 +7,11 @@ from typing import Any
 
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks import dependency, mrc, ner, nli, relation, sts, wos, ynat
-from kobert_kit.tasks.description import read_description
-from kobert_kit.tasks.own import task_of
-from kobert_kit.tasks.ready import ready_tasks
+from kobert_kit.tasks.own.description import read_description
+from kobert_kit.tasks.own.ready import ready_tasks
+from kobert_kit.tasks.own.tasks import task_of
+from kobert_kit.tasks.own.toml_table import near
 from kobert_kit.tasks.task import Task
-from kobert_kit.tasks.toml_table import near
 
 _ALL = (
     nli.TASK,

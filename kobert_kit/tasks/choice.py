@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.tasks.encode import Encoded, encode_texts
-from kobert_kit.tasks.heads import Choice, Head
+from kobert_kit.tasks.heads.kinds import Choice, Head
 from kobert_kit.tasks.sentence import Example, Sentences
 
 

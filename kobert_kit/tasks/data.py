@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
-from kobert_kit.tasks.files import find_files
+from kobert_kit.tasks.formats.files import find_files
 from kobert_kit.tasks.hub import HUB_SPLITS, hub_name, hub_records, load_hub
 from kobert_kit.tasks.task import HasGuid, Task
 

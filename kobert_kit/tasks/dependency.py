@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.tasks.encode import E, Encoded, flat, padded
-from kobert_kit.tasks.heads import IGNORED, Arcs, Head, TaggedArcs
+from kobert_kit.tasks.formats.official import sentence_records
+from kobert_kit.tasks.formats.treebank import LABELS, TAGS, Sentence, parse_lines, parse_row
+from kobert_kit.tasks.heads.kinds import IGNORED, Arcs, Head, TaggedArcs
 from kobert_kit.tasks.metrics import (
     dp_las,
     dp_las_macro_f1_without_wrong_head,
@@ -25,8 +27,6 @@ from kobert_kit.tasks.metrics import (
     klue_dp_uas_macro_f1,
     klue_dp_uas_micro_f1,
 )
-from kobert_kit.tasks.official import sentence_records
-from kobert_kit.tasks.treebank import LABELS, TAGS, Sentence, parse_lines, parse_row
 from kobert_kit.tasks.trees import best_tree, is_tree
 from kobert_kit.tasks.windows import surface
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from kobert_kit.tasks.answers import Found, best_threshold, find_answers, lost
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.files import SplitFiles
-from kobert_kit.tasks.heads import Head, Spans
+from kobert_kit.tasks.formats.files import SplitFiles
+from kobert_kit.tasks.formats.squad import Question, parse_question, question_records
+from kobert_kit.tasks.heads.kinds import Head, Spans
 from kobert_kit.tasks.metrics import (
     klue_mrc_em,
     klue_mrc_rouge_w,
@@ -20,7 +21,6 @@ from kobert_kit.tasks.metrics import (
     mrc_em_brackets_stripped,
     mrc_substring_f1,
 )
-from kobert_kit.tasks.squad import Question, parse_question, question_records
 from kobert_kit.tasks.windows import Windows, window_arrays
 
 OVERLAP = 3  # neighbouring windows share a third of their length, as BERT's 128 of 384 for SQuAD

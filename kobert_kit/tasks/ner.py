@@ -14,7 +14,9 @@ from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import Head, Tagging
+from kobert_kit.tasks.formats.official import sentence_records
+from kobert_kit.tasks.formats.parse import comment_of, looks_like, short
+from kobert_kit.tasks.heads.kinds import Head, Tagging
 from kobert_kit.tasks.metrics import (
     klue_ner_char_macro_f1,
     klue_ner_entity_macro_f1,
@@ -22,8 +24,6 @@ from kobert_kit.tasks.metrics import (
     ner_entity_macro_f1_per_sentence,
 )
 from kobert_kit.tasks.metrics.entities import entities
-from kobert_kit.tasks.official import sentence_records
-from kobert_kit.tasks.parse import comment_of, looks_like, short
 from kobert_kit.tasks.tagged import Sentence, decode_tags, encode_tags
 from kobert_kit.tasks.windows import TokenWindows
 

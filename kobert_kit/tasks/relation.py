@@ -17,15 +17,15 @@ import numpy as np
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.encode import Encoded, flat
-from kobert_kit.tasks.heads import Classification, Head
+from kobert_kit.tasks.formats.official import json_records
+from kobert_kit.tasks.formats.parse import check_label, guid_of, looks_like, short, text_of
+from kobert_kit.tasks.heads.kinds import Classification, Head
 from kobert_kit.tasks.metrics import (
     klue_re_auprc,
     klue_re_micro_f1,
     re_accuracy,
     re_mean_average_precision,
 )
-from kobert_kit.tasks.official import json_records
-from kobert_kit.tasks.parse import check_label, guid_of, looks_like, short, text_of
 from kobert_kit.tasks.windows import surface
 
 TYPES = ("PER", "ORG", "LOC", "DAT", "POH", "NOH")

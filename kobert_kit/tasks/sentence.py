@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from kobert_kit.tasks.encode import Encoded, encode_texts
-from kobert_kit.tasks.heads import Classification, Head, Regression
-from kobert_kit.tasks.official import json_records
-from kobert_kit.tasks.parse import check_label, check_score, guid_of, nested, text_of
+from kobert_kit.tasks.formats.official import json_records
+from kobert_kit.tasks.formats.parse import check_label, check_score, guid_of, nested, text_of
+from kobert_kit.tasks.heads.kinds import Classification, Head, Regression
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kobert_kit.tasks.bio import best_tags, tags_of_characters, tags_of_tokens
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import IGNORED
+from kobert_kit.tasks.heads.kinds import IGNORED
 from kobert_kit.tasks.windows import TokenWindows, window_arrays
 
 OVERLAP = 4  # neighbouring windows share a quarter of their tokens

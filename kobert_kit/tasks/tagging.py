@@ -11,7 +11,7 @@ import numpy as np
 
 from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import Head, Tagging
+from kobert_kit.tasks.heads.kinds import Head, Tagging
 from kobert_kit.tasks.metrics import ner_entity_f1, ner_entity_macro_f1_per_sentence
 from kobert_kit.tasks.metrics.entities import entities
 from kobert_kit.tasks.tagged import Sentence, decode_tags, encode_tags

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.files import SplitFiles
-from kobert_kit.tasks.heads import Head
+from kobert_kit.tasks.formats.files import SplitFiles
+from kobert_kit.tasks.heads.kinds import Head
 
 
 class HasGuid(Protocol):

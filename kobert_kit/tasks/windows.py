@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.tasks.encode import E, Encoded, flat
-from kobert_kit.tasks.heads import IGNORED
+from kobert_kit.tasks.heads.kinds import IGNORED
 
 Span = tuple[int, int]
 

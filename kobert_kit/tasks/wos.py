@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kobert_kit.tasks.dialogues import (
+from kobert_kit.tasks.encode import Encoded, flat
+from kobert_kit.tasks.formats.dialogues import (
     SLOTS,
     SYSTEM,
     TASK_NAME,
@@ -25,12 +26,11 @@ from kobert_kit.tasks.dialogues import (
     parse_dialogue,
     slot_and_value,
 )
-from kobert_kit.tasks.encode import Encoded, flat
-from kobert_kit.tasks.heads import IGNORED, Head
+from kobert_kit.tasks.formats.ontology import NOT_WRITTEN
+from kobert_kit.tasks.heads.kinds import IGNORED, Head
+from kobert_kit.tasks.heads.tracker import END, GATES, LONGEST_VALUE, POINTER, Tracking
 from kobert_kit.tasks.metrics import wos_jga, wos_slot_micro_f1, wos_slot_micro_f1_pooled
-from kobert_kit.tasks.ontology import NOT_WRITTEN
 from kobert_kit.tasks.spelling import spelled, value_ids, written_tokens
-from kobert_kit.tasks.tracker import END, GATES, LONGEST_VALUE, POINTER, Tracking
 
 State = tuple[str, ...]
 MARKERS = {USER: "[USR]", SYSTEM: "[SYS]"}

@@ -33,7 +33,7 @@ def score(run: Path) -> float:
 @pytest.mark.parametrize("task", ["nli", "ynat"])
 def test_pretraining_beats_from_scratch_and_the_majority_class(task: str, output: Path):
     from kobert_kit.corpus.sample import sample_folder
-    from kobert_kit.tasks.baseline import majority
+    from kobert_kit.finetune.baseline import majority
     from kobert_kit.tasks.catalogue import get_task
 
     over_scratch, over_majority = MARGINS[task]

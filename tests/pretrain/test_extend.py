@@ -18,11 +18,11 @@ from kobert_kit.corpus.documents import ReadReport
 from kobert_kit.corpus.holdout import is_held_out
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.finetune.model import open_model_folder
 from kobert_kit.morphology.splitter import EOJEOL, Splitter
 from kobert_kit.pretrain.extend import ExtendReport, ExtendSettings, extend_vocab
 from kobert_kit.pretrain.initial import load_initial
 from kobert_kit.pretrain.run import Machine, PretrainSettings, pretrain
-from kobert_kit.tasks.model import open_model_folder
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 
 GENERAL = ["고양이는 공원에서 쉬었다.", "강아지가 시장에 갔다.", "할머니는 도서관에서 책을 읽었다."]

@@ -21,9 +21,9 @@ from transformers import (
 )
 
 from kobert_kit.errors import UsageError
+from kobert_kit.finetune.model import ModelFolder, build_classifier, open_model_folder
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS, get_task
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.model import ModelFolder, build_classifier, open_model_folder
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"
 QUICK = FinetuneSettings(epochs=8, batch_size=8, learning_rate=1e-2, max_length=48)

@@ -17,15 +17,15 @@ from klue_sample import TOPICS
 from sklearn.utils.class_weight import compute_class_weight
 
 from kobert_kit.errors import Stopped, UsageError
-from kobert_kit.tasks.balance import balanced
-from kobert_kit.tasks.best import best_place
+from kobert_kit.finetune.balance import balanced
+from kobert_kit.finetune.best import best_place
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.predict import predict
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.heads import Classification
+from kobert_kit.tasks.heads.kinds import Classification
 from kobert_kit.tasks.metrics import ynat_macro_f1
-from kobert_kit.tasks.objective import TaskObjective
-from kobert_kit.tasks.predict import predict
 
 LABELS = tuple(TOPICS)
 LEARNS = FinetuneSettings(epochs=5, batch_size=16, learning_rate=1e-2, max_length=32)

@@ -6,9 +6,9 @@ import pytest
 
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.tasks.catalogue import TASKS, get_task
-from kobert_kit.tasks.description import KINDS, Columns, read_description
-from kobert_kit.tasks.files import SplitFiles
-from kobert_kit.tasks.ready import ready_tasks
+from kobert_kit.tasks.formats.files import SplitFiles
+from kobert_kit.tasks.own.description import KINDS, Columns, read_description
+from kobert_kit.tasks.own.ready import ready_tasks
 
 PAIR = """
 name = "reviews"

@@ -20,7 +20,9 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.biaffine import Biaffine, BiaffineParser, TaggedBiaffineParser
+from kobert_kit.finetune.model import ModelFolder
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.data import find_misfits, leave_out, load_data
 from kobert_kit.tasks.dependency import (
     GOLD_POS,
@@ -32,12 +34,10 @@ from kobert_kit.tasks.dependency import (
     places_of_words,
     scores_of,
 )
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.heads import IGNORED, Arcs
+from kobert_kit.tasks.formats.treebank import LABELS, TAGS, Sentence
+from kobert_kit.tasks.heads.biaffine import Biaffine, BiaffineParser, TaggedBiaffineParser
+from kobert_kit.tasks.heads.kinds import IGNORED, Arcs
 from kobert_kit.tasks.hub import read_hub
-from kobert_kit.tasks.model import ModelFolder
-from kobert_kit.tasks.objective import TaskObjective
-from kobert_kit.tasks.treebank import LABELS, TAGS, Sentence
 from kobert_kit.tasks.trees import best_tree, is_tree
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"

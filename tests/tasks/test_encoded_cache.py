@@ -12,10 +12,10 @@ import pytest
 from tiny_models import write_encoder
 
 from kobert_kit.corpus.sample import sample_folder
+from kobert_kit.finetune.prepared import Prepared, prepare
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.prepared import Prepared, prepare
 
 SAMPLE = sample_folder() / "klue_benchmark"
 

@@ -18,15 +18,15 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from kobert_kit.cli import main
 from kobert_kit.errors import DataError, Stopped, UsageError
+from kobert_kit.finetune.model import build_classifier, open_model_folder
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.predict import predict
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.records import Record, read_record, write_record
 from kobert_kit.report.compare import compare_runs
 from kobert_kit.report.klue import describe
 from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.model import build_classifier, open_model_folder
-from kobert_kit.tasks.objective import TaskObjective
-from kobert_kit.tasks.predict import predict
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 QUICK = FinetuneSettings(epochs=2, batch_size=16, learning_rate=3e-3, max_length=32)

@@ -9,12 +9,12 @@ import pytest
 
 from kobert_kit.cli import main
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.finetune import grid
+from kobert_kit.finetune.grid import Point, points, search
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.records import read_record
 from kobert_kit.report.grid import describe_grid
-from kobert_kit.tasks import grid
 from kobert_kit.tasks.catalogue import TASKS
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.grid import Point, points, search
 
 QUICK = FinetuneSettings(max_length=32, limit=40)
 

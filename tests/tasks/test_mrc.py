@@ -18,14 +18,14 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer, BertToken
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
+from kobert_kit.finetune.baseline import majority
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.answers import Answer, Found, best_threshold, find_answers, lost
-from kobert_kit.tasks.baseline import majority
 from kobert_kit.tasks.data import find_misfits, leave_out, load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+from kobert_kit.tasks.formats.squad import Question
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.metrics.answers import normalise
 from kobert_kit.tasks.mrc import TASK, oracle, scores
-from kobert_kit.tasks.squad import Question
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"
 NAME = "klue-mrc-v1.1/klue-mrc-v1.1"

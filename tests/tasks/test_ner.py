@@ -19,10 +19,10 @@ import kobert_kit
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.baseline import majority
+from kobert_kit.finetune.baseline import majority
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.bio import best_tags, tags_of_characters
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.metrics.entities import entities
 from kobert_kit.tasks.ner import LABELS, TASK, Sentence, marked_text, oracle, scores

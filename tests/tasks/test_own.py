@@ -21,18 +21,18 @@ from transformers import AutoModelForMultipleChoice, AutoTokenizer
 from kobert_kit.cli import main
 from kobert_kit.cli.klue import klue
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks.baseline import majority
+from kobert_kit.finetune.baseline import majority
+from kobert_kit.finetune.model import build_classifier, open_model_folder
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import get_task
 from kobert_kit.tasks.choice import ChoiceQuestion
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+from kobert_kit.tasks.formats.squad import Question
 from kobert_kit.tasks.hub import read_hub
-from kobert_kit.tasks.model import build_classifier, open_model_folder
-from kobert_kit.tasks.objective import TaskObjective
-from kobert_kit.tasks.own import answer_scores
-from kobert_kit.tasks.ready import ready_tasks
+from kobert_kit.tasks.own.ready import ready_tasks
+from kobert_kit.tasks.own.tasks import answer_scores
 from kobert_kit.tasks.sentence import Example
-from kobert_kit.tasks.squad import Question
 from kobert_kit.tasks.tagging import begun, joined, scores
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"

@@ -14,11 +14,11 @@ from tiny_models import write_encoder
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.finetune.predict import predict
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS, get_task
 from kobert_kit.tasks.data import load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
-from kobert_kit.tasks.official import official_file
-from kobert_kit.tasks.predict import predict
+from kobert_kit.tasks.formats.official import official_file
 
 SAMPLE = sample_folder() / "klue_benchmark"
 QUICK = FinetuneSettings(epochs=1, batch_size=16, learning_rate=3e-3, max_length=64, limit=40)

@@ -23,10 +23,10 @@ from transformers import (
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.baseline import majority
+from kobert_kit.finetune.baseline import majority
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import get_task
 from kobert_kit.tasks.data import find_misfits, leave_out, load_data
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
 from kobert_kit.tasks.hub import read_hub
 from kobert_kit.tasks.relation import LABELS, PLAIN, TASK, Entity, Pair, scores
 from kobert_kit.tasks.windows import surface

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kobert_kit.tasks.batches import length_grouped_batches, sorted_batches
+from kobert_kit.finetune.batches import length_grouped_batches, sorted_batches
 
 
 @pytest.mark.parametrize("count, batch_size", [(1, 4), (7, 7), (100, 8), (1003, 32), (5000, 16)])

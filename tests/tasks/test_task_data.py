@@ -12,7 +12,7 @@ from klue_sample import nli_records, sts_records, write_split, ynat_records
 
 from kobert_kit.cli.klue import TASK_NAMES
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks.baseline import majority
+from kobert_kit.finetune.baseline import majority
 from kobert_kit.tasks.catalogue import TASKS, get_task
 from kobert_kit.tasks.data import TaskData, load_data
 from kobert_kit.tasks.hub import load_hub, read_hub

@@ -22,16 +22,16 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 from kobert_kit.cli import main
 from kobert_kit.corpus.sample import sample_folder
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks.baseline import majority
+from kobert_kit.finetune.baseline import majority
+from kobert_kit.finetune.model import build_classifier, open_model_folder
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.data import find_misfits, leave_out, load_data
-from kobert_kit.tasks.dialogues import SLOTS, Dialogue, Turn
-from kobert_kit.tasks.finetune import FinetuneSettings, finetune
+from kobert_kit.tasks.formats.dialogues import SLOTS, Dialogue, Turn
+from kobert_kit.tasks.formats.nearest import edit_distance
+from kobert_kit.tasks.heads.tracker import END, GATES, POINTER, StateTracker
 from kobert_kit.tasks.hub import read_hub
-from kobert_kit.tasks.model import build_classifier, open_model_folder
-from kobert_kit.tasks.nearest import edit_distance
-from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.spelling import spelled, value_ids, written_tokens
-from kobert_kit.tasks.tracker import END, GATES, POINTER, StateTracker
 from kobert_kit.tasks.wos import TASK, latest, oracle, scores, snapped_states, written_states
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"

@@ -9,9 +9,9 @@ from typing import Any
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.official import json_records
-from kobert_kit.tasks.ontology import FILE_NAME, Ontology, read_ontology
-from kobert_kit.tasks.parse import guid_of, looks_like, short, text_of
+from kobert_kit.tasks.formats.official import json_records
+from kobert_kit.tasks.formats.ontology import FILE_NAME, Ontology, read_ontology
+from kobert_kit.tasks.formats.parse import guid_of, looks_like, short, text_of
 
 TASK_NAME = "wos"
 USER, SYSTEM = "user", "sys"

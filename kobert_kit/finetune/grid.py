@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from kobert_kit.finetune.prepared import prepare
+from kobert_kit.finetune.run import ENCODED, FinetuneSettings, check_settings, run_seeds
 from kobert_kit.records import (
     Record,
     claim_output,
@@ -16,8 +18,6 @@ from kobert_kit.records import (
     reopen_output,
     versions,
 )
-from kobert_kit.tasks.finetune import ENCODED, FinetuneSettings, check_settings, run_seeds
-from kobert_kit.tasks.prepared import prepare
 from kobert_kit.tasks.task import Task
 
 STAGE = "klue-grid"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks.official import official_file
+from kobert_kit.tasks.formats.official import official_file
 
 SPLITS = ("train", "dev")
 DEPTH = 2  # folders below the one named

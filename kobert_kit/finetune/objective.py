@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from kobert_kit.tasks.batches import length_grouped_batches, sorted_batches
+from kobert_kit.finetune.batches import length_grouped_batches, sorted_batches
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.heads import IGNORED, Head
+from kobert_kit.tasks.heads.kinds import IGNORED, Head
 from kobert_kit.tasks.task import Task
 from kobert_kit.training.batch import TensorBatch
 

@@ -17,9 +17,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from kobert_kit.tasks.headed import HeadedEncoder
-from kobert_kit.tasks.heads import IGNORED, Head
-from kobert_kit.tasks.ontology import NOT_WRITTEN
+from kobert_kit.tasks.formats.ontology import NOT_WRITTEN
+from kobert_kit.tasks.heads.headed import HeadedEncoder
+from kobert_kit.tasks.heads.kinds import IGNORED, Head
 
 GATES = (*NOT_WRITTEN, "pointer")
 POINTER = GATES.index("pointer")

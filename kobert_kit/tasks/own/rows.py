@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.description import Columns, Layout
-from kobert_kit.tasks.official import json_records, read_text
-from kobert_kit.tasks.parse import short
-from kobert_kit.tasks.toml_table import near
+from kobert_kit.tasks.formats.official import json_records, read_text
+from kobert_kit.tasks.formats.parse import short
+from kobert_kit.tasks.own.description import Columns, Layout
+from kobert_kit.tasks.own.toml_table import near
 
 
 @dataclass(frozen=True)

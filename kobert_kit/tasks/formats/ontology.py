@@ -9,8 +9,8 @@ from pathlib import Path
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
-from kobert_kit.tasks.nearest import Spellings
-from kobert_kit.tasks.official import read_json
+from kobert_kit.tasks.formats.nearest import Spellings
+from kobert_kit.tasks.formats.official import read_json
 
 FILE_NAME = "ontology.json"
 NOT_WRITTEN = ("none", "dontcare", "yes", "no")  # values that are no words of the dialogue

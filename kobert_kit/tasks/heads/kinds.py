@@ -14,7 +14,7 @@ from transformers import (
     AutoModelForTokenClassification,
 )
 
-from kobert_kit.tasks.biaffine import BiaffineParser, TaggedBiaffineParser
+from kobert_kit.tasks.heads.biaffine import BiaffineParser, TaggedBiaffineParser
 
 IGNORED = -100  # a label that is not learnt
 

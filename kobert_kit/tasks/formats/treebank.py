@@ -10,7 +10,7 @@ import numpy as np
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.parse import comment_of, looks_like, short
+from kobert_kit.tasks.formats.parse import comment_of, looks_like, short
 from kobert_kit.tasks.trees import is_tree
 
 COLUMNS = ("INDEX", "WORD_FORM", "LEMMA", "POS", "HEAD", "DEPREL")

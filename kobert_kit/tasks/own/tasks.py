@@ -17,9 +17,10 @@ from kobert_kit.records import fingerprint_values
 from kobert_kit.tasks.answers import lost
 from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.choice import ChoiceQuestion, Choices
-from kobert_kit.tasks.description import Columns, Description
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.files import SplitFiles
+from kobert_kit.tasks.formats.files import SplitFiles
+from kobert_kit.tasks.formats.parse import nested, short
+from kobert_kit.tasks.formats.squad import Question
 from kobert_kit.tasks.metrics import (
     klue_nli_acc,
     klue_sts_pearsonr,
@@ -29,10 +30,9 @@ from kobert_kit.tasks.metrics import (
     ynat_macro_f1,
 )
 from kobert_kit.tasks.mrc import AnswerTask, plain_threshold
-from kobert_kit.tasks.parse import nested, short
-from kobert_kit.tasks.rows import Raw, Row, read_rows
+from kobert_kit.tasks.own.description import Columns, Description
+from kobert_kit.tasks.own.rows import Raw, Row, read_rows
 from kobert_kit.tasks.sentence import Example, Sentences
-from kobert_kit.tasks.squad import Question
 from kobert_kit.tasks.tagging import TaggedUnits, Units, joined
 from kobert_kit.tasks.task import Task
 

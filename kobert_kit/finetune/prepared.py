@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kobert_kit.finetune.encoded_cache import cache_key, encode_once, keep_misfits, read_misfits
+from kobert_kit.finetune.model import ModelFolder, open_model_folder
 from kobert_kit.tasks.data import TaskData, find_misfits, leave_out, load_data
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.encoded_cache import cache_key, encode_once, keep_misfits, read_misfits
-from kobert_kit.tasks.model import ModelFolder, open_model_folder
-from kobert_kit.tasks.own import label_digest
+from kobert_kit.tasks.own.tasks import label_digest
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 

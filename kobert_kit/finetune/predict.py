@@ -12,14 +12,14 @@ import torch
 from accelerate import Accelerator
 
 from kobert_kit.errors import DataError, UsageError
+from kobert_kit.finetune.model import ModelFolder, open_classifier
+from kobert_kit.finetune.objective import EVALUATION_BATCH_SIZE, TaskObjective
+from kobert_kit.finetune.results import STAGE, read_scores, write_lines
 from kobert_kit.records import RECORD_NAME, Record, read_record
 from kobert_kit.tasks.catalogue import get_task
 from kobert_kit.tasks.data import read_examples
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.model import ModelFolder, open_classifier
-from kobert_kit.tasks.objective import EVALUATION_BATCH_SIZE, TaskObjective
-from kobert_kit.tasks.own import label_digest
-from kobert_kit.tasks.results import STAGE, read_scores, write_lines
+from kobert_kit.tasks.own.tasks import label_digest
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from kobert_kit.tasks.headed import HeadedEncoder
-from kobert_kit.tasks.treebank import TAGS
+from kobert_kit.tasks.formats.treebank import TAGS
+from kobert_kit.tasks.heads.headed import HeadedEncoder
 
 ARC, LABEL, TAG = 512, 128, 64  # widths of what a word is for arcs and labels, and of its tag
 DROPOUT = 0.33

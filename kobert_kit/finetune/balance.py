@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from kobert_kit.errors import UsageError
-from kobert_kit.tasks.heads import Classification, Head
+from kobert_kit.tasks.heads.kinds import Classification, Head
 from kobert_kit.tasks.task import Task
 
 

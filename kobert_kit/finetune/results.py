@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.errors import DataError
+from kobert_kit.finetune.best import best_place
+from kobert_kit.finetune.objective import TaskObjective
 from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
-from kobert_kit.tasks.best import best_place
 from kobert_kit.tasks.metrics import confusion_matrix
-from kobert_kit.tasks.objective import TaskObjective
 from kobert_kit.tasks.task import Task
 from kobert_kit.training.loop import TrainResult
 

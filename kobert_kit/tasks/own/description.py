@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kobert_kit.tasks.files import SplitFiles
-from kobert_kit.tasks.parse import short
-from kobert_kit.tasks.toml_table import Table, read_toml
+from kobert_kit.tasks.formats.files import SplitFiles
+from kobert_kit.tasks.formats.parse import short
+from kobert_kit.tasks.own.toml_table import Table, read_toml
 
 FORMATS = ("tsv", "csv", "json", "jsonl", "words")
 COMMON = (
@@ -70,8 +70,8 @@ class Columns:
 
 @dataclass(frozen=True)
 class Layout:
-    """How files are read: ``format`` (see `kobert_kit.tasks.rows`), whether the first line names
-    the columns, and with what a line of "words" begins that is a comment ("" for none)."""
+    """How files are read: ``format`` (see `kobert_kit.tasks.own.rows`), whether the first line
+    names the columns, and with what a line of "words" begins that is a comment ("" for none)."""
 
     format: str = "tsv"
     header: bool = True

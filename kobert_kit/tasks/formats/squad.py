@@ -9,8 +9,8 @@ from typing import Any
 
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
-from kobert_kit.tasks.official import read_json
-from kobert_kit.tasks.parse import looks_like, short, text_of
+from kobert_kit.tasks.formats.official import read_json
+from kobert_kit.tasks.formats.parse import looks_like, short, text_of
 
 TASK_NAME = "mrc"
 

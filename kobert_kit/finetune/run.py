@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kobert_kit.errors import UsageError
+from kobert_kit.finetune.balance import balanced, check_balanced
+from kobert_kit.finetune.best import BestEpoch
+from kobert_kit.finetune.model import build_classifier, default_learning_rate, save_classifier
+from kobert_kit.finetune.objective import TaskObjective
+from kobert_kit.finetune.prepared import Prepared, prepare
+from kobert_kit.finetune.results import METRICS_NAME, STAGE, summarise, write_results
 from kobert_kit.records import (
     Record,
     check_plan,
@@ -20,14 +26,8 @@ from kobert_kit.records import (
     write_json,
     write_record,
 )
-from kobert_kit.tasks.balance import balanced, check_balanced
-from kobert_kit.tasks.best import BestEpoch
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.model import build_classifier, default_learning_rate, save_classifier
-from kobert_kit.tasks.objective import TaskObjective
-from kobert_kit.tasks.own import label_digest
-from kobert_kit.tasks.prepared import Prepared, prepare
-from kobert_kit.tasks.results import METRICS_NAME, STAGE, summarise, write_results
+from kobert_kit.tasks.own.tasks import label_digest
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 from kobert_kit.training.loop import train

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kobert_kit.errors import DataError, UsageError
-from kobert_kit.tasks.parse import short
+from kobert_kit.tasks.formats.parse import short
 
 if sys.version_info >= (3, 11):
     import tomllib
