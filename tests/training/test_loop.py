@@ -299,7 +299,14 @@ def test_schedule_values():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"steps": None}, {"minutes": 1}, {"steps": 0}, {"steps": None, "minutes": 0}]
+    "wrong",
+    [
+        {"steps": None},
+        {"minutes": 1},
+        {"steps": 0},
+        {"steps": None, "minutes": 0},
+        {"steps": None, "minutes": float("inf")},  # whose learning rate never leaves 0
+    ],
 )
 def test_budgets_that_make_no_sense(wrong):
     with pytest.raises(UsageError, match="--"):
