@@ -12,6 +12,7 @@ import itertools
 import logging
 import math
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,7 @@ from kobert_kit.training.signals import first_of, signals_collected
 log = logging.getLogger(__name__)
 KEPT_STEPS = 100  # more than are ever made ahead
 LOOK_EVERY = {"cpu": 1, "cuda": 10}  # steps; asking the other ranks makes a GPU wait
+COMPILED_ON = 4  # batches: with padding and without they are compiled apart
 
 
 class Batch(Protocol):
@@ -182,12 +184,34 @@ class _Run:
             stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
             if self.settings.compile:
                 stack.enter_context(compilation_explained())
+                self._compile()
             self.bar = stack.enter_context(self._progress_bar(disable=not main))
             self.batches = stack.enter_context(
                 Prefetch(self._parts, self._coming(), self.settings.data_workers)
             )
             self._steps()
         return self.result
+
+    def _compile(self) -> None:
+        """Compile the model on the first batches, and start the clock again after that.
+
+        It takes up to minutes, which would count as training in speed, time left and budget.
+        """
+        main, result = self.accelerator.is_main_process, self.result
+        if main:
+            log.info("%s: compiling the model, which may take minutes", self.label)
+        started = time.monotonic()
+        self.model.train()
+        for step in range(result.steps, result.steps + COMPILED_ON):
+            part, *_ = self._parts((step, self.budget.progress(step, result.seconds)))
+            with self.placement.gradients(True):
+                with self.accelerator.autocast():
+                    loss = self.objective.loss(self.stepped, part.to(self.device))
+                self.accelerator.backward(loss)
+        self.optimizer.zero_grad()
+        if main:
+            log.info("%s: compiled in %.0f s", self.label, time.monotonic() - started)
+        self.budget = Budget(self.settings.steps, self.settings.minutes, result.seconds)
 
     def _steps(self) -> None:
         settings, result = self.settings, self.result
