@@ -91,14 +91,26 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("\nterminated; the same command continues or starts again", err=True)
         sys.exit(128 + signal.SIGTERM)
     except Exception as error:
-        if not _is_disk_full(error):
+        if not (told := _told(error)):
             raise
-        click.echo(
-            f"error: the disk is full ({error}). Nothing half-written is left to be read as "
-            "whole; free some space and run the same command again",
-            err=True,
-        )
+        click.echo(f"error: {told}", err=True)
         sys.exit(1)
+
+
+def _told(error: Exception) -> str:
+    """What to do about a machine that is too small; empty where it is something else."""
+    if _is_disk_full(error):
+        return (
+            f"the disk is full ({error}). Nothing half-written is left to be read as whole; free "
+            "some space and run the same command again"
+        )
+    if _is_out_of_memory(error):
+        first = str(error).strip().partition("\n")[0]
+        return (
+            f"memory ran out ({first}); ask for less at a time, as with a smaller --batch-size or "
+            "--preset, more --accumulation, or fewer --workers"
+        )
+    return ""
 
 
 @contextlib.contextmanager
@@ -124,3 +136,9 @@ def _is_disk_full(error: Exception) -> bool:
     full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     words = [*(f"(os error {number})" for number in full), " requested and "]
     return getattr(error, "errno", None) in full or any(word in str(error) for word in words)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Also where PyTorch reports it in words only, as it does on a CPU."""
+    words = ("can't allocate memory", "not enough memory", "out of memory")
+    return isinstance(error, MemoryError) or any(word in str(error).lower() for word in words)

@@ -21,7 +21,7 @@ from kobert_kit.cli.pretrain import PRESET_NAMES
 @click.option(
     "--mixed-precision", type=click.Choice(["no", "bf16"]), default="no", show_default=True
 )
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
+@click.option("--threads", type=click.IntRange(1, 1024), help="CPU threads; default: PyTorch's.")
 @click.option(
     "--seconds",
     type=float,

@@ -39,7 +39,8 @@ import click
 @click.option(
     "--export-arrow",
     type=click.Path(path_type=Path),
-    help="Also write the documents as a data set that `datasets.load_from_disk` reads.",
+    help="Also write the documents as a data set that `datasets.load_from_disk` reads, into a new "
+    "folder beside --output.",
 )
 def prepare(
     corpus: tuple[Path, ...],
@@ -64,14 +65,15 @@ def prepare(
       kobert-kit pretrain prepared --tokenizer vocab --preset base --steps 500000 --output model
     """
     from kobert_kit.pretrain.encode import EncodeSettings
+    from kobert_kit.pretrain.export import check_target
     from kobert_kit.pretrain.export import export_arrow as export
     from kobert_kit.pretrain.prepare import prepare as run
 
     part, parts = parse_shard(shard)
     if export_arrow and parts > 1:
         raise click.UsageError("--export-arrow: only without --shard, when the folder is whole")
-    if export_arrow and export_arrow.exists():
-        raise click.UsageError(f"--export-arrow {export_arrow}: exists already; name a new folder")
+    if export_arrow:
+        check_target(output, export_arrow)
     settings = EncodeSettings(tokenizer, morphemes, workers, part, parts)
     record = run(corpus, output, settings, click.echo)
     if parts > 1:
@@ -82,8 +84,8 @@ def prepare(
         f"{results['shards']:,} shards, {record.seconds:,.0f} s)"
     )
     if export_arrow:
-        export(output, export_arrow)
-        click.echo(f"data set: {export_arrow}")
+        written = export(output, export_arrow)
+        click.echo(f"data set: {export_arrow}" + ("" if written else " (finished already)"))
 
 
 def parse_shard(shard: str | None) -> tuple[int, int]:

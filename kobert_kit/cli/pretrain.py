@@ -121,9 +121,10 @@ PRESET_NAMES = ("tiny", "mini", "small", "base", "large")
 @click.option(
     "--compile",
     is_flag=True,
-    help="Let torch.compile make the model faster; worth its minutes of waiting on GPUs.",
+    help="Let torch.compile make the model faster; worth its minutes of waiting on GPUs, which do "
+    "not count as training.",
 )
-@click.option("--threads", type=click.IntRange(min=1), help="CPU threads; default: PyTorch's.")
+@click.option("--threads", type=click.IntRange(1, 1024), help="CPU threads; default: PyTorch's.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),

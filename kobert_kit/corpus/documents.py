@@ -10,6 +10,8 @@ from pathlib import Path
 from kobert_kit.errors import DataError
 
 EXAMPLES_PER_REASON = 3
+NOT_UTF8 = "not UTF-8"
+CONVERTED = "what is in cp949, EUC-KR or UTF-16 `kobert-kit corpus` converts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class ReadReport:
         if self.skipped:
             lines.append(f"skipped {self.skipped.total():,} ({self.reasons()}), among them:")
             lines += [f"  {example}" for example in self.examples]
+        if NOT_UTF8 in self.skipped:
+            lines.append(CONVERTED)
         return "\n".join(lines)
 
     def reasons(self) -> str:
@@ -77,4 +81,5 @@ def require_documents(report: ReadReport, files: Sequence[Path]) -> None:
     where = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     found = f"skipped {report.reasons()}" if report.skipped else "empty"
     first = f" (first {report.examples[0]})" if report.examples else ""
-    raise DataError(f"{where}: no documents in the corpus: {found}{first}; give it some text")
+    cure = CONVERTED if NOT_UTF8 in report.skipped else "give it some text"
+    raise DataError(f"{where}: no documents in the corpus: {found}{first}; {cure}")

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kobert_kit.corpus.cutting import DUMP, HTML, JSON, MARKDOWN, TABLES
+from kobert_kit.corpus.documents import NOT_UTF8
 from kobert_kit.corpus.encodings import UTF8
 from kobert_kit.corpus.files import EXTRACTED
 from kobert_kit.corpus.layouts import fields_of
 from kobert_kit.corpus.raw import Raw
-from kobert_kit.corpus.reading import EMPTY, NOT_STRING, NOT_UTF8, encodable, label, parse_object
+from kobert_kit.corpus.reading import EMPTY, NOT_STRING, encodable, label, parse_object
 
 NO_MAIN_TEXT = "no main text"
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')

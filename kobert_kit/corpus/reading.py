@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kobert_kit.corpus.compression import Advance, read_lines
-from kobert_kit.corpus.documents import Document, ReadReport
+from kobert_kit.corpus.documents import NOT_UTF8, Document, ReadReport
 from kobert_kit.corpus.files import format_of, readable_path
 from kobert_kit.corpus.parquet import read_rows
 
-NOT_UTF8 = "not UTF-8"
 NOT_JSON = "not JSON"
 NOT_OBJECT = "not a JSON object"
 NO_TEXT = "no 'text'"

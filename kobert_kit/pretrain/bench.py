@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -47,8 +48,8 @@ class BenchSettings:
             raise UsageError(f"--batch-size {batch_size}: at least 1 sequence")
         if self.vocab_size <= FIRST_PIECE:
             raise UsageError(f"--vocab-size {self.vocab_size}: more than {FIRST_PIECE} entries")
-        if not self.seconds > 0:
-            raise UsageError(f"--seconds {self.seconds}: more than 0 seconds")
+        if not 0 < self.seconds < math.inf:
+            raise UsageError(f"--seconds {self.seconds}: a number of seconds above 0")
 
     @property
     def positions(self) -> int:

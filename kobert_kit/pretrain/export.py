@@ -3,41 +3,107 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kobert_kit.corpus.disk import full_disk_told
 from kobert_kit.errors import UsageError
+from kobert_kit.pretrain.prepare import STAGE as PREPARE
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
+from kobert_kit.records import (
+    Record,
+    read_record,
+    recorded_stage,
+    sync_path,
+    versions,
+    write_record,
+)
 
+STAGE = "export-arrow"
 MARKS = {"eojeol": EOJEOL, "morpheme": MORPHEME, "sentence": SENTENCE}
 
 
-def export_arrow(prepared: Path, target: Path) -> None:
+def check_target(prepared: Path, target: Path) -> None:
+    """Check that a data set can be written to ``target``, before the hours that come first.
+
+    Raises:
+        UsageError: something else is there, or nothing can be written; or it and the folder
+            ``prepared`` lie in one another.
+    """
+    folder, place = prepared.resolve(), target.resolve()
+    if folder == place or folder in place.parents or place in folder.parents:
+        raise UsageError(
+            f"--export-arrow {target}: it and --output {prepared} lie in one another; name a "
+            "folder beside it"
+        )
+    if os.path.lexists(target):
+        if recorded_stage(target) != STAGE:
+            raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
+        return
+    above = next(path for path in place.parents if path.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise UsageError(f"--export-arrow {target}: cannot be written, because of {above}")
+
+
+def export_arrow(prepared: Path, target: Path) -> bool:
     """Write the documents of the folder ``prepared`` as a data set for `datasets.load_from_disk`.
 
     A row a document: ``input_ids``, without special tokens, and ``eojeol``, ``morpheme`` and
-    ``sentence``, lists of bool of the same length: where each begins.
+    ``sentence``, lists of bool of the same length: where each begins. ``target`` is there only
+    when it is whole. Returns whether there was anything to do: False where it is there already.
 
     Raises:
-        UsageError: ``target`` is there already.
-        DataError: a shard is damaged.
+        UsageError: what `check_target` finds, or ``target`` was made from other prepared text.
+        DataError: a shard is damaged, or the disk is full.
     """
-    from datasets import Dataset, Features, List, Value
-
+    check_target(prepared, target)
+    made = read_record(prepared, PREPARE)
+    plan = Record(STAGE, settings=made.settings, inputs=made.inputs)
     if target.exists():
-        raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
+        there = read_record(target, STAGE)
+        if (there.settings, there.inputs) != (plan.settings, plan.inputs):
+            raise UsageError(f"--export-arrow {target}: made from another text; name a new folder")
+        return False
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"--export-arrow {target}: cannot be written ({error.strerror})"
+        raise UsageError(message) from None
+    work = target.with_name(f".{target.name}.tmp")
+    shutil.rmtree(work, ignore_errors=True)  # what a kill left
+    try:
+        with full_disk_told(target.parent):
+            plan.results = {"documents": _write(prepared, work)}
+            plan.versions = versions("datasets", "pyarrow")
+            write_record(work / "data", plan)
+            os.replace(work / "data", target)
+            sync_path(target.parent)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return True
+
+
+def _write(prepared: Path, work: Path) -> int:
+    """Write ``work/data``; returns the number of its rows."""
+    from datasets import Dataset, Features, List, Value
+    from datasets.exceptions import DatasetGenerationError
+
     columns = {"input_ids": List(Value("int32"))} | {name: List(Value("bool")) for name in MARKS}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as work:
-        # The path, and not the arrays: the library takes a hash of what it is given.
-        source = {"prepared": str(prepared)}
+    try:
         data = Dataset.from_generator(
-            _rows, features=Features(columns), gen_kwargs=source, cache_dir=f"{work}/cache"
+            _rows,
+            features=Features(columns),
+            gen_kwargs={"prepared": str(prepared)},  # the library takes a hash of this
+            cache_dir=str(work / "cache"),
         )
-        data.save_to_disk(f"{work}/data")
-        os.replace(f"{work}/data", target)
+    except DatasetGenerationError as error:  # around whatever went wrong
+        raise error.__cause__ or error from None
+    data.save_to_disk(str(work / "data"))
+    for path in (work / "data").iterdir():
+        sync_path(path)
+    return len(data)
 
 
 def _rows(prepared: str) -> Iterator[dict[str, Any]]:

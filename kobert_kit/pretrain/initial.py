@@ -35,15 +35,16 @@ class Initial:
     tokenizer: Subject
 
 
-def load_initial(name: str) -> Initial:
+def load_initial(name: str, seed: int = 0) -> Initial:
     """The BERT in the folder ``name``, or of that name on the Hugging Face hub.
 
-    A prediction head that is not in it starts anew, with a warning. Its pooler, which masked
-    language modelling does not train, is left out.
+    A prediction head that is not in it starts anew, from ``seed``, with a warning. Its pooler,
+    which masked language modelling does not train, is left out.
 
     Raises:
         DataError: there is none; it is another architecture; its tokenizer is not a fast WordPiece
-            with BERT's special tokens, or not the model's; weights of the encoder are lacking.
+            with BERT's special tokens, or not the model's; weights of the encoder are lacking, or
+            no numbers.
     """
     config = _config(name)
     if config.model_type != "bert":
@@ -60,7 +61,7 @@ def load_initial(name: str) -> Initial:
             f"{name}: the model has {config.vocab_size:,} embeddings, its tokenizer ids up to "
             f"{needed - 1:,}; they do not belong together"
         )
-    return Initial(folder, _weights(name), tokenizer)
+    return Initial(folder, _weights(name, seed), tokenizer)
 
 
 def _config(name: str) -> Any:
@@ -84,7 +85,8 @@ def _local(name: str) -> Path:
     return Path(cached_file(name, "config.json")).parent
 
 
-def _weights(name: str) -> BertForMaskedLM:
+def _weights(name: str, seed: int) -> BertForMaskedLM:
+    torch.manual_seed(seed)  # for a head that is not there
     try:
         with quiet_transformers():
             model, loading = AutoModelForMaskedLM.from_pretrained(
@@ -100,6 +102,12 @@ def _weights(name: str) -> BertForMaskedLM:
     if encoder:  # transformers would go on with random weights in their place
         raise DataError(
             f"{name}: {len(encoder)} weights of the encoder are not in it ({encoder[0]}, ...)"
+        )
+    bad = next((key for key, value in model.named_parameters() if not value.isfinite().all()), None)
+    if bad is not None:
+        raise DataError(
+            f"{name}: its weights {bad} are not all numbers, as of a run that diverged; name "
+            "another model"
         )
     if lacking:
         log.warning("%s has no prediction head: it starts with a new one", name)

@@ -212,7 +212,7 @@ def build_objective(
         raise DataError(
             "every document fell into the held-out slice; lower --held-out or add documents"
         )
-    if not len(evaluation):
+    if settings.held_out_share and not len(evaluation):
         log.warning("no document fell into the held-out slice: the run is not evaluated")
     roles = ("cls_token", "sep_token", "pad_token")
     special = SpecialIds(*(tokenizer.special_id(role) for role in roles))

@@ -80,7 +80,7 @@ def from_model(name: str, settings: PretrainSettings) -> Start:
         DataError: it is no BERT, or cannot be loaded.
         UsageError: it has fewer positions than the sequences are long.
     """
-    initial = load_initial(name)
+    initial = load_initial(name, settings.seed)
     positions = initial.model.config.max_position_embeddings
     if longest(settings) > positions:
         raise UsageError(

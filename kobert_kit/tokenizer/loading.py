@@ -153,7 +153,9 @@ def check_tokenizer(folder: Path) -> None:
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
-    """Copy the tokenizer's files, without the record, to a folder that exists.
+    """Copy the tokenizer's files, without the record, to another folder, which exists.
+
+    What that has of a tokenizer of before goes.
 
     A BERT of old has a ``vocab.txt`` alone, from which transformers makes the rest. The copy has
     that too, as ``tokenizer.json``.
@@ -164,6 +166,8 @@ def copy_tokenizer(source: Path, target: Path) -> None:
     for name in COPIED_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
+        else:
+            (target / name).unlink(missing_ok=True)
     if _has_vocabulary_only(source):
         text = others_tokenizer(source).backend_tokenizer.to_str(pretty=True) + "\n"
         with atomic_file(target / "tokenizer.json") as temporary:

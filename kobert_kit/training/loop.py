@@ -12,6 +12,7 @@ import itertools
 import logging
 import math
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,14 +34,20 @@ from kobert_kit.training.metrics import MetricsLog
 from kobert_kit.training.optimizer import ClippingAdamW
 from kobert_kit.training.placement import Replicated, Sharded, local
 from kobert_kit.training.prefetch import Prefetch
-from kobert_kit.training.ranks import join_ranks, lost_ranks_explained, require_own_placement
+from kobert_kit.training.ranks import (
+    join_ranks,
+    lost_ranks_explained,
+    require_own_placement,
+    require_same_step,
+)
 from kobert_kit.training.schedule import linear_schedule
 from kobert_kit.training.settings import TrainSettings
 from kobert_kit.training.signals import first_of, signals_collected
 
 log = logging.getLogger(__name__)
 KEPT_STEPS = 100  # more than are ever made ahead
-LOOK_EVERY = 10  # steps; asking the other ranks makes the device wait
+LOOK_EVERY = {"cpu": 1, "cuda": 10}  # steps; asking the other ranks makes a GPU wait
+COMPILED_ON = 4  # batches: with padding and without they are compiled apart
 
 
 class Batch(Protocol):
@@ -110,7 +117,8 @@ def train(
 
     Raises:
         Stopped: SIGINT or SIGTERM came; the state was saved first.
-        TrainingError: the loss is not a finite number.
+        TrainingError: the loss is not a finite number, or the processes of the run found
+            checkpoints of different steps.
         UsageError: the model was to be compiled, and PyTorch cannot do it here.
     """
     if settings.threads is not None:
@@ -155,6 +163,7 @@ class _Run:
             )
             self.losses.copy_(saved.state["losses"])
             log.info("%s continues after step %d", label, saved.step)
+        require_same_step(self.accelerator, self.result.steps, self.checkpoints)
         self.budget = Budget(settings.steps, settings.minutes, self.result.seconds)
         place = Sharded if settings.sharded else Replicated
         self.placement = place(self.accelerator, model, optimizer)
@@ -172,15 +181,37 @@ class _Run:
             self.metrics = (
                 stack.enter_context(MetricsLog(self.folder, self.result.steps)) if main else None
             )
+            stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
+            if self.settings.compile:
+                stack.enter_context(compilation_explained())
+                self._compile()
             self.bar = stack.enter_context(self._progress_bar(disable=not main))
             self.batches = stack.enter_context(
                 Prefetch(self._parts, self._coming(), self.settings.data_workers)
             )
-            stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
-            if self.settings.compile:
-                stack.enter_context(compilation_explained())
             self._steps()
         return self.result
+
+    def _compile(self) -> None:
+        """Compile the model on the first batches, and start the clock again after that.
+
+        It takes up to minutes, which would count as training in speed, time left and budget.
+        """
+        main, result = self.accelerator.is_main_process, self.result
+        if main:
+            log.info("%s: compiling the model, which may take minutes", self.label)
+        started = time.monotonic()
+        self.model.train()
+        for step in range(result.steps, result.steps + COMPILED_ON):
+            part, *_ = self._parts((step, self.budget.progress(step, result.seconds)))
+            with self.placement.gradients(True):
+                with self.accelerator.autocast():
+                    loss = self.objective.loss(self.stepped, part.to(self.device))
+                self.accelerator.backward(loss)
+        self.optimizer.zero_grad()
+        if main:
+            log.info("%s: compiled in %.0f s", self.label, time.monotonic() - started)
+        self.budget = Budget(self.settings.steps, self.settings.minutes, result.seconds)
 
     def _steps(self) -> None:
         settings, result = self.settings, self.result
@@ -214,6 +245,8 @@ class _Run:
                 self._save()
                 saved_at = result.seconds
             if stop:
+                # torchrun ends the others as soon as one is gone, also in the middle of the save.
+                self.accelerator.wait_for_everyone()
                 raise Stopped(
                     f"{self.label}: stopped after step {result.steps}; the state is saved in "
                     f"{self.checkpoints}. The same command continues.",
@@ -298,7 +331,7 @@ class _Run:
         """The signal to stop for, or 0. Of several ranks all stop after the same step."""
         if self.accelerator.num_processes == 1:
             return first_of(self.stop)
-        if self.result.steps % LOOK_EVERY:
+        if self.result.steps % LOOK_EVERY.get(self.device.type, 10):
             return 0
         return int(self.stopping.item()) and (first_of(self.stop) or signal.SIGTERM)
 

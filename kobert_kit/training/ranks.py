@@ -6,9 +6,11 @@ import contextlib
 import os
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 from accelerate import Accelerator, DistributedType, PartialState
+from accelerate.utils import broadcast_object_list
 
 from kobert_kit.errors import TrainingError, UsageError
 
@@ -41,6 +43,23 @@ def require_own_placement(accelerator: Accelerator) -> None:
         raise UsageError(
             f"accelerate is configured for {kind.value}; start the run with torchrun instead, and "
             "with --fsdp to split the model over its processes"
+        )
+
+
+def require_same_step(accelerator: Accelerator, step: int, checkpoints: Path) -> None:
+    """Check that all processes go on after the same ``step``, which they found in ``checkpoints``.
+
+    Raises:
+        TrainingError: this one does not go on where rank 0 does.
+    """
+    first = [step]
+    if accelerator.num_processes > 1:
+        broadcast_object_list(first)
+    if first[0] != step:
+        raise TrainingError(
+            f"{checkpoints}: rank {accelerator.process_index} finds the state after step {step} "
+            f"there, and rank 0 the one after step {first[0]}; name an --output on a file system "
+            "that all machines share"
         )
 
 

@@ -43,7 +43,7 @@ class TrainSettings:
             raise UsageError("name one budget: --steps or --minutes")
         if self.steps is not None and self.steps < 1:
             raise UsageError(f"--steps {self.steps}: at least 1 step")
-        if self.minutes is not None and not self.minutes > 0:
-            raise UsageError(f"--minutes {self.minutes}: more than 0 minutes")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise UsageError(f"--minutes {self.minutes}: a number of minutes above 0")
         if not 0 < self.learning_rate < math.inf:
             raise UsageError(f"--learning-rate {self.learning_rate}: a number above 0")

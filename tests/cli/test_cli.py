@@ -99,6 +99,35 @@ def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
         assert done.returncode == 0, "the same command works once there is space"
 
 
+@pytest.mark.parametrize(
+    "much", [("--batch-size", "1000000000"), ("--preset", "large", "--vocab-size", "20000000")]
+)
+def test_too_little_memory_is_one_line(much: tuple[str, ...]):
+    """Whether numpy says so or PyTorch."""
+
+    def limit_memory() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (16_000_000_000, 16_000_000_000))
+
+    done = run("bench", *much, "--threads", "1", preexec_fn=limit_memory)
+    assert done.returncode == 1 and "memory ran out" in done.stderr, done.stderr
+    assert "a smaller --batch-size" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "absurd, named",
+    [
+        (("--threads", "0"), "--threads"),
+        (("--threads", "1000000"), "--threads"),
+        (("--seconds", "0"), "--seconds"),
+        (("--length", "513"), "--length"),
+        (("--preset", "huge"), "--preset"),
+    ],
+)
+def test_absurd_options_of_bench(absurd: tuple[str, str], named: str):
+    done = run("bench", *absurd)
+    assert done.returncode == 2 and named in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.fixture(scope="module")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli-vocab")

@@ -210,6 +210,20 @@ def test_a_corpus_without_documents_is_an_error_that_says_why(tmp_path: Path) ->
     require_documents(report, [bad])
 
 
+def test_text_in_another_encoding_is_sent_to_the_command_that_converts_it(tmp_path: Path) -> None:
+    cure = "what is in cp949, EUC-KR or UTF-16 `kobert-kit corpus` converts"
+    old, new = "옛날 글이다.\n둘째 줄이다.\n", write_bytes(tmp_path / "new.txt", "새 글".encode())
+    path = write_bytes(tmp_path / "old.txt", old.encode("cp949"))
+    _, report = read(path)
+    with pytest.raises(DataError, match=f"not UTF-8.*{cure}"):
+        require_documents(report, [path])
+    for encoding in ("cp949", "utf-16"):
+        _, report = read(write_bytes(path, old.encode(encoding)), new)
+        assert report.summary().endswith(cure), "also where only some files are in it"
+    _, report = read(write_bytes(tmp_path / "bad.jsonl", b'{}\n{"text": "a"}'))
+    assert report.skipped and cure not in report.summary()
+
+
 def test_a_line_longer_than_any_block_is_one_document(tmp_path: Path) -> None:
     text = "가나다라 " * 2_000_000
     found, _ = read(write_bytes(tmp_path / "a.jsonl.zst", jsonl({"text": text}, {"text": "끝"})))

@@ -53,6 +53,7 @@ def test_the_table_has_every_row(found: Measurement):
         ({"preset": SMALL, "vocab_size": 5}, "--vocab-size 5"),
         ({"preset": SMALL, "seconds": 0.0}, "--seconds 0.0"),
         ({"preset": SMALL, "seconds": float("nan")}, "--seconds nan"),
+        ({"preset": SMALL, "seconds": float("inf")}, "--seconds inf"),
     ],
 )
 def test_what_cannot_be_measured(options, message):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -223,6 +225,56 @@ def test_the_same_on_every_run(extend: Extend, corpus: Path, tmp_path: Path):
         *("config.json", "kobert_kit.json", "model.safetensors", "special_tokens_map.json"),
         *("tokenizer.json", "tokenizer_config.json", "vocab.txt"),
     }, "nothing else is left behind"
+
+
+@pytest.mark.parametrize("there", [".extend-vocab.unfinished", "tokenizer.json", "config.json"])
+def test_a_killed_extension_is_not_gone_on_from_and_the_same_call_makes_it_whole(
+    there: str, extend: Extend, corpus: Path, tmp_path: Path
+):
+    source, whole, _ = extend("foreign")
+    output = tmp_path / "out"
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from kobert_kit.pretrain.extend import ExtendSettings, extend_vocab\n"
+        "if __name__ == '__main__':\n"
+        "    corpus, model, output = sys.argv[1:]\n"
+        "    settings = ExtendSettings(tokens=10, held_out_share=0.2, min_frequency=3)\n"
+        "    extend_vocab([Path(corpus)], model, Path(output), settings, workers=1)\n"
+    )
+    (tmp_path / "run.py").write_text(program)
+    command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(source), str(output)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not (output / there).exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    if not (output / "kobert_kit.json").exists():
+        with pytest.raises(DataError, match=r"(unfinished; run the same|no config\.json)"):
+            load_initial(str(output))
+    extend_vocab([corpus], str(source), output, SETTINGS, workers=1)
+    for path in whole.iterdir():
+        if path.name != "kobert_kit.json":
+            assert path.read_bytes() == (output / path.name).read_bytes(), path.name
+    assert {path.name for path in output.iterdir()} == {path.name for path in whole.iterdir()}
+
+
+def test_a_folder_extended_from_another_model_before_keeps_nothing_of_it(
+    extend: Extend, corpus: Path, tmp_path: Path
+):
+    """Mode "always" has files that others lack, and what is left of them would be read."""
+    source, once, _ = extend("foreign")
+    bare, output = tmp_path / "bare", tmp_path / "out"
+    shutil.copytree(source, bare)
+    for name in ("vocab.txt", "special_tokens_map.json"):
+        (bare / name).unlink(missing_ok=True)
+    shutil.copytree(extend("always")[1], output)
+    extend_vocab([corpus], str(bare), output, SETTINGS, workers=1)
+    kept = {path.name for path in once.iterdir()} - {"vocab.txt", "special_tokens_map.json"}
+    assert {path.name for path in output.iterdir()} == kept
+    for name in kept - {"kobert_kit.json"}:
+        assert (once / name).read_bytes() == (output / name).read_bytes(), name
 
 
 def test_all_else_of_the_tokenizer_stays(extended: Extended):

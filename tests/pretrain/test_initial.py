@@ -69,8 +69,19 @@ def test_a_model_without_a_prediction_head_gets_a_new_one(bert: Path, caplog):
     encoder = {name: w for name, w in load_file(path).items() if name.startswith("bert.")}
     save_file(encoder, path, metadata={"format": "pt"})
     with caplog.at_level(logging.WARNING):
-        load_initial(str(bert))
+        heads = [load_initial(str(bert), seed).model.cls.state_dict() for seed in (0, 0, 1)]
     assert "no prediction head" in caplog.text
+    name = "predictions.transform.dense.weight"
+    assert torch.equal(heads[0][name], heads[1][name]), "so that every process has the same"
+    assert not torch.equal(heads[0][name], heads[2][name])
+
+
+def test_weights_that_are_no_numbers_are_refused(bert: Path):
+    weights = load_file(bert / "model.safetensors")
+    weights["bert.encoder.layer.0.output.dense.weight"][3, 5] = float("nan")
+    save_file(weights, bert / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(DataError, match=r"layer\.0\.output\.dense\.weight are not all numbers"):
+        load_initial(str(bert))
 
 
 def test_what_is_refused(bert: Path, tmp_path: Path):

@@ -19,6 +19,7 @@ import torch
 from safetensors.torch import load_file
 
 import kobert_kit.pretrain.encode
+from kobert_kit.cli import group
 from kobert_kit.corpus.sentences import sentence_starts
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.splitter import Splitter
@@ -265,8 +266,8 @@ def test_a_damaged_shard_is_named(
 def test_the_arrow_data_set_holds_the_same(prepared: Path, tmp_path: Path) -> None:
     from datasets import load_from_disk
 
-    export_arrow(prepared, tmp_path / "arrow")
-    data = load_from_disk(str(tmp_path / "arrow"))
+    assert export_arrow(prepared, tmp_path / "new" / "arrow")
+    data = load_from_disk(str(tmp_path / "new" / "arrow"))
     shards = open_shards(prepared)
     assert len(data) == 400
     assert [n for row in data["input_ids"] for n in row] == np.concatenate(
@@ -275,5 +276,97 @@ def test_the_arrow_data_set_holds_the_same(prepared: Path, tmp_path: Path) -> No
     marks = np.concatenate([shard.marks for shard in shards])
     for name, bit in (("eojeol", EOJEOL), ("morpheme", MORPHEME), ("sentence", SENTENCE)):
         assert [n for row in data[name] for n in row] == ((marks & bit) > 0).tolist()
-    with pytest.raises(UsageError, match="exists already"):
-        export_arrow(prepared, tmp_path / "arrow")
+    record = json.loads((tmp_path / "new" / "arrow" / "kobert_kit.json").read_text())
+    inputs = json.loads((prepared / "kobert_kit.json").read_text())["inputs"]
+    assert record["stage"] == "export-arrow" and record["inputs"] == inputs
+
+
+def test_the_same_export_again_does_nothing_and_another_is_refused(
+    prepared: Path, tmp_path: Path
+) -> None:
+    other, target = tmp_path / "other", tmp_path / "arrow"
+    shutil.copytree(prepared, other)
+    record = json.loads((other / "kobert_kit.json").read_text())
+    record["inputs"]["corpus"] = "0" * 32
+    (other / "kobert_kit.json").write_text(json.dumps(record))
+    assert export_arrow(prepared, target)
+    before = {path: path.stat().st_mtime_ns for path in target.iterdir()}
+    assert not export_arrow(prepared, target)
+    with pytest.raises(UsageError, match="made from another text; name a new folder"):
+        export_arrow(other, target)
+    assert {path: path.stat().st_mtime_ns for path in target.iterdir()} == before
+
+
+def test_where_no_export_can_go_is_said_before_the_work(
+    corpus: Path, tokenizer: Path, tmp_path: Path
+) -> None:
+    output, mine = tmp_path / "made" / "prepared", tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("소중한 글")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "none")
+    targets = {
+        output: "lie in one another",
+        output / "arrow": "lie in one another",
+        output.parent: "lie in one another",
+        mine: "exists already",
+        tmp_path / "nowhere": "exists already",
+        mine / "thesis.txt" / "arrow": "cannot be written, because of .*thesis.txt",
+    }
+    command = ["prepare", str(corpus), "--tokenizer", str(tokenizer), "--output", str(output)]
+    for target, message in targets.items():
+        with pytest.raises(UsageError, match=f"--export-arrow .*{message}"):
+            group.main([*command, "--export-arrow", str(target)], standalone_mode=False)
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "nowhere"}
+    assert (mine / "thesis.txt").read_text() == "소중한 글"
+
+
+EXPORT = (
+    "import resource, signal, sys; from pathlib import Path\n"
+    "from kobert_kit.pretrain.export import export_arrow\n"
+    "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    "limit = int(sys.argv[3])\n"
+    "if limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n"
+    "print('begun', flush=True)\n"
+    "try: export_arrow(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+    "except Exception as error: print(type(error).__name__, error)\n"
+)
+
+
+def exporting(prepared: Path, target: Path, limit: int = 0) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", EXPORT, str(prepared), str(target), str(limit)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_killed_export_leaves_nothing_that_is_read_or_stays(
+    prepared: Path, tmp_path: Path
+) -> None:
+    from datasets import load_from_disk
+
+    target = tmp_path / "arrow"
+    process = exporting(prepared, target)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / ".arrow.tmp").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    assert not target.exists()
+    assert export_arrow(prepared, target) and len(load_from_disk(str(target))) == 400
+    assert [path.name for path in tmp_path.iterdir()] == ["arrow"]
+
+
+@pytest.mark.parametrize("limit", [4_096, 60_000])
+def test_a_full_disk_ends_an_export_with_one_line(
+    limit: int, prepared: Path, tmp_path: Path
+) -> None:
+    said, _ = exporting(prepared, tmp_path / "arrow", limit).communicate(timeout=120)
+    assert said.startswith("begun\nDataError") and "make room and run the same command" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_shard_ends_an_export(prepared: Path, tmp_path: Path) -> None:
+    shutil.copytree(prepared, tmp_path / "prepared")
+    (tmp_path / "prepared" / "shard-00001" / "marks.npy").write_bytes(b"half")
+    with pytest.raises(DataError, match="shard-00001: damaged"):
+        export_arrow(tmp_path / "prepared", tmp_path / "arrow")
+    assert [path.name for path in tmp_path.iterdir()] == ["prepared"]

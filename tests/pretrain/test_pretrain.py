@@ -257,6 +257,17 @@ def test_without_a_compiler_it_is_said_and_the_run_goes_on_without(
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
+@pytest.mark.parametrize("share, warned", [(0.0, False), (1e-9, True)])
+def test_a_run_without_evaluation_is_warned_of_unless_it_was_asked_for(
+    share: float, warned: bool, corpus: Path, tokenizer: Path, tmp_path: Path, caplog
+):
+    settings = replace(SETTINGS, steps=1, mask_unit="eojeol", held_out_share=share)
+    pretrain([corpus], tokenizer, tmp_path / "model", settings, MACHINE, print)
+    assert ("no document fell into the held-out slice" in caplog.text) == warned
+    results = json.loads((tmp_path / "model" / "kobert_kit.json").read_text())["results"]
+    assert "evaluation_loss" not in results and results["steps"] == 1
+
+
 def test_going_on_from_a_model_of_ours(model: Path, corpus: Path, tmp_path: Path):
     settings = replace(SETTINGS, steps=3, init_from=str(model), learning_rate=1e-9)
     pretrain([corpus], None, tmp_path / "on", settings, MACHINE, print)
@@ -330,7 +341,7 @@ def workers_of(launcher: int) -> list[int]:
 
 
 def wait_for_checkpoint(output: Path, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600  # on a busy machine starting takes minutes
     while not newest_checkpoint(output):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

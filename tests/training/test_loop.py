@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass
@@ -292,6 +294,32 @@ def test_a_compiled_run_learns_the_same_or_says_what_it_lacks(tmp_path):
     assert len(losses[1]) == 8 and losses[1] == pytest.approx(losses[0], abs=1e-4)
 
 
+def test_the_time_of_compiling_is_told_and_is_no_training_time(tmp_path, caplog):
+    seen = []
+
+    class Slow(Regression):
+        def loss(self, model: nn.Module, batch: Points) -> torch.Tensor:
+            seen.append(batch.x)
+            if len(seen) == 1:  # when the model is compiled
+                time.sleep(2)
+            return super().loss(model, batch)
+
+    caplog.set_level(logging.INFO, "kobert_kit")
+    started = time.monotonic()
+    try:
+        _, result = run(tmp_path, Slow(), compile=True, steps=6, log_every=1)
+    except UsageError as error:
+        assert "--compile: PyTorch cannot compile here" in str(error)
+        return
+    assert result.seconds < time.monotonic() - started - 2
+    assert lines(tmp_path)[-1]["step"] == result.steps == 6
+    ahead = len(seen) - result.steps
+    assert ahead > 1 and all(map(torch.equal, seen[:ahead], seen[ahead:])), "no batch is used up"
+    said = [record.getMessage() for record in caplog.records]
+    assert any("compiling the model" in line for line in said)
+    assert any(re.search(r"compiled in [2-9]|compiled in \d\d", line) for line in said)
+
+
 def test_schedule_values():
     points = [linear_schedule(p, 0.1) for p in (0.0, 0.05, 0.1, 0.55, 1.0)]
     assert points == pytest.approx([0.0, 0.5, 1.0, 0.5, 0.0])
@@ -299,7 +327,14 @@ def test_schedule_values():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"steps": None}, {"minutes": 1}, {"steps": 0}, {"steps": None, "minutes": 0}]
+    "wrong",
+    [
+        {"steps": None},
+        {"minutes": 1},
+        {"steps": 0},
+        {"steps": None, "minutes": 0},
+        {"steps": None, "minutes": float("inf")},  # whose learning rate never leaves 0
+    ],
 )
 def test_budgets_that_make_no_sense(wrong):
     with pytest.raises(UsageError, match="--"):

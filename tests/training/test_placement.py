@@ -1,10 +1,14 @@
-"""A model that is split over processes: each has its part, and what is saved is whole."""
+"""A run of several processes: each has its part of the model, and what is saved is whole."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from kobert_kit.training.checkpoints import load_checkpoint
 
 SCRIPT = """
 import torch
@@ -40,10 +44,108 @@ accelerator.end_training()
 """
 
 
-def test_each_process_has_its_part_and_the_whole_is_saved(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
+# A signal to each rank, and a slow disk: when one has gone, torchrun ends the others in seconds.
+# Each notes when it goes, and rank 0 when all is saved.
+STOPPED = """
+import os, signal, sys, time
+from pathlib import Path
+import torch
+from torch import nn
+import kobert_kit.training.loop as loop
+from kobert_kit.errors import Stopped
+from kobert_kit.training.settings import TrainSettings
+
+class Batch:
+    weight = tokens = 2
+    def to(self, device):
+        return self
+
+class Objective:
+    def batch(self, step, part, parts, spent):
+        if step == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return Batch()
+    def loss(self, model, batch):
+        return model(torch.ones(2, 4)).sum()
+    def evaluate(self, model):
+        return {}
+
+def note(what):
+    Path(sys.argv[1], what).write_text(str(time.monotonic()))
+
+save = loop.save_checkpoint
+def slowly(*arguments):
+    time.sleep(3)
+    save(*arguments)
+    note("saved")
+loop.save_checkpoint = slowly
+settings = TrainSettings(1e-3, steps=1000, data_workers=0, sharded=sys.argv[2] == "sharded")
+try:
+    loop.train(nn.Linear(4, 1), Objective(), settings, Path(sys.argv[1]), label="test")
+except Stopped as stopped:
+    note(f"gone-{os.environ['RANK']}")
+    sys.exit(stopped.exit_code)
+"""
+
+# Two machines without a shared file system: what rank 0 saves is not there for the other one.
+APART = """
+import os, sys
+from pathlib import Path
+import torch
+from torch import nn
+from kobert_kit.errors import TrainingError
+from kobert_kit.training.loop import train
+from kobert_kit.training.settings import TrainSettings
+
+class Batch:
+    weight = tokens = 2
+    def to(self, device):
+        return self
+
+class Objective:
+    def batch(self, step, part, parts, spent):
+        return Batch()
+    def loss(self, model, batch):
+        return model(torch.ones(2, 4)).sum()
+    def evaluate(self, model):
+        return {}
+
+folder = Path(sys.argv[1]) / os.environ["RANK"]
+for steps in (3, 6):
+    settings = TrainSettings(1e-3, steps=steps, save_minutes=0)
+    try:
+        train(nn.Linear(4, 1), Objective(), settings, folder, label="test")
+    except TrainingError as error:
+        sys.exit(f"after {steps}: {error}")
+"""
+
+
+def torchrun(script: str, tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "script.py").write_text(script)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    done = subprocess.run(
-        [sys.executable, *launch, str(tmp_path / "script.py")], capture_output=True, text=True
-    )
+    command = [sys.executable, *launch, str(tmp_path / "script.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_each_process_has_its_part_and_the_whole_is_saved(tmp_path: Path) -> None:
+    done = torchrun(SCRIPT, tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("placed", ["replicated", "sharded"])
+def test_no_rank_leaves_while_another_saves(placed: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = torchrun(STOPPED, tmp_path, str(folder), placed)
+    assert done.returncode != 0
+    checkpoint = load_checkpoint(folder / "checkpoints")
+    assert checkpoint is not None and 3 <= checkpoint.step < 100, done.stderr
+    saved, *gone = (float((folder / name).read_text()) for name in ("saved", "gone-0", "gone-1"))
+    assert saved <= min(gone)
+
+
+def test_processes_that_would_go_on_from_different_steps_do_not(tmp_path: Path) -> None:
+    done = torchrun(APART, tmp_path, str(tmp_path))
+    assert done.returncode != 0
+    said = "rank 1 finds the state after step 0 there, and rank 0 the one after step 3"
+    assert f"after 6: {tmp_path}/1/checkpoints: {said}" in done.stderr
+    assert "that all machines share" in done.stderr
