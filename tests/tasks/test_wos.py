@@ -500,7 +500,7 @@ def test_every_kind_of_encoder_learns_and_its_predictions_give_its_scores(kind, 
 def test_what_is_saved_loads_again_and_its_encoder_anywhere(tmp_path):
     data_dir = write_data(tmp_path, made_up(24), made_up(6))
     model = write_encoder(tmp_path / "model", texts_of(made_up(24)))
-    settings = FinetuneSettings(epochs=40, batch_size=8, learning_rate=1e-2)
+    settings = FinetuneSettings(epochs=3, batch_size=8, learning_rate=1e-2)
     finetune(TASK, model, data_dir, tmp_path / "out", settings, [0], print, threads=1)
     seed = tmp_path / "out" / "seed-0"
     tracker = StateTracker.from_pretrained(seed)
