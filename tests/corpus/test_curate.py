@@ -317,3 +317,16 @@ def test_a_record_that_is_too_long_counts_with_all_its_bytes(name, tmp_path, mon
     run([tmp_path / name, tmp_path / "b.txt"], tmp_path / "out", presets={"": "none"})
     (dropped,) = lines(tmp_path / "out", "dropped")[:1]
     assert dropped["reason"] == "longer than 32 MiB" and dropped["bytes"] == 999_999
+
+
+@pytest.mark.parametrize("bad", ['3,"열린 글', "3,4,5", "3", 'ㄱ,"닫힌 글"\r나'])
+def test_a_row_of_a_table_that_is_none_counts_with_its_bytes(tmp_path: Path, bad: str) -> None:
+    table = "id,text\n1,첫째 글이다.\n" + bad + "\n5,다섯째 글이다.\n"
+    path = write_bytes(tmp_path / "a.csv", table.encode())
+    ledger = run([path], tmp_path / "out", presets={"": "none"})
+    kept = [line["text"] for line in lines(tmp_path / "out", "documents")]
+    assert kept == ["첫째 글이다.", "다섯째 글이다."] and not ledger.problems()
+    (dropped,) = lines(tmp_path / "out", "dropped")
+    size = len(bad.encode())
+    assert dropped["line"] == 3 and size - bad.count(",") <= dropped["bytes"] <= size
+    assert ledger.total.balance() == (0, 0) and ledger.total.read[0] == 3
