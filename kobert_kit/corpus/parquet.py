@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
 from kobert_kit.corpus.files import compression_of
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, KobertKitError
 
 BATCH_ROWS = 256
 
@@ -23,6 +23,7 @@ def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict
 
     Raises:
         DataError: the file cannot be read, is damaged, or has no such column.
+        KobertKitError: there is no room for the temporary file.
     """
     told = 0
     try:
@@ -60,18 +61,38 @@ def _plain(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _copied(path: Path, blocks: Iterable[bytes]) -> Iterator[IO[bytes]]:
-    """``blocks`` in a temporary file."""
-    with tempfile.TemporaryFile() as copy:
+    """``blocks`` in a temporary file.
+
+    Raises:
+        KobertKitError: there is no room for it. That ends the job, for the file is whole.
+    """
+    with contextlib.ExitStack() as closing:
         try:
+            copy = tempfile.TemporaryFile()
+            closing.callback(_close, copy)
             for block in blocks:
                 copy.write(block)
+            copy.seek(0)
         except Damaged as error:
             raise DataError(
                 f"{path}: the compressed file is truncated or damaged ({error}); "
                 "repair it or leave it out"
             ) from None
-        copy.seek(0)
+        except OSError as error:
+            where = tempfile.tempdir or "the folder for temporary files"
+            raise KobertKitError(
+                f"{path}: Parquet is read from its end, and {where} does not take the unpacked "
+                f"copy that this needs ({error.strerror}); make room there, or set the "
+                "environment variable TMPDIR to a folder on another disk, and run the same "
+                "command again"
+            ) from None
         yield copy
+
+
+def _close(copy: IO[bytes]) -> None:
+    """What a full disk did not take is not wanted."""
+    with contextlib.suppress(OSError):
+        copy.close()
 
 
 def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dict[str, object]]]:
