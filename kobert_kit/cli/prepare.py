@@ -63,23 +63,26 @@ def prepare(
       kobert-kit prepare corpus/ --tokenizer vocab --output prepared --shard 2/8
       kobert-kit pretrain prepared --tokenizer vocab --preset base --steps 500000 --output model
     """
+    from kobert_kit.console import counted
     from kobert_kit.pretrain.encode import EncodeSettings
+    from kobert_kit.pretrain.export import check_target
     from kobert_kit.pretrain.export import export_arrow as export
     from kobert_kit.pretrain.prepare import prepare as run
 
     part, parts = parse_shard(shard)
     if export_arrow and parts > 1:
         raise click.UsageError("--export-arrow: only without --shard, when the folder is whole")
-    if export_arrow and export_arrow.exists():
-        raise click.UsageError(f"--export-arrow {export_arrow}: exists already; name a new folder")
+    if export_arrow:
+        check_target(export_arrow)
     settings = EncodeSettings(tokenizer, morphemes, workers, part, parts)
     record = run(corpus, output, settings, click.echo)
     if parts > 1:
         return
     results = record.results
     click.echo(
-        f"prepared: {output} ({results['documents']:,} documents, {results['tokens']:,} tokens in "
-        f"{results['shards']:,} shards, {record.seconds:,.0f} s)"
+        f"prepared: {output} ({counted(results['documents'], 'document')}, "
+        f"{counted(results['tokens'], 'token')} in {counted(results['shards'], 'shard')}, "
+        f"{record.seconds:,.0f} s)"
     )
     if export_arrow:
         export(output, export_arrow)

@@ -10,6 +10,7 @@ from typing import Any
 
 from kobert_kit.errors import UsageError
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
+from kobert_kit.records import check_place
 
 MARKS = {"eojeol": EOJEOL, "morpheme": MORPHEME, "sentence": SENTENCE}
 
@@ -21,15 +22,13 @@ def export_arrow(prepared: Path, target: Path) -> None:
     ``sentence``, lists of bool of the same length: where each begins.
 
     Raises:
-        UsageError: ``target`` is there already.
+        UsageError: ``target`` is there already, or cannot be written.
         DataError: a shard is damaged.
     """
     from datasets import Dataset, Features, List, Value
 
-    if target.exists():
-        raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
+    check_target(target)
     columns = {"input_ids": List(Value("int32"))} | {name: List(Value("bool")) for name in MARKS}
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as work:
         # The path, and not the arrays: the library takes a hash of what it is given.
         source = {"prepared": str(prepared)}
@@ -38,6 +37,21 @@ def export_arrow(prepared: Path, target: Path) -> None:
         )
         data.save_to_disk(f"{work}/data")
         os.replace(f"{work}/data", target)
+
+
+def check_target(target: Path) -> None:
+    """Make the folder that ``target`` goes into.
+
+    Raises:
+        UsageError: ``target`` is there already, or cannot be written.
+    """
+    if os.path.exists(target):  # which takes a name that is too long for one that is not there
+        raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--export-arrow {target}: cannot be written ({error.strerror})") from None
+    check_place(target, "--export-arrow")
 
 
 def _rows(prepared: str) -> Iterator[dict[str, Any]]:
