@@ -66,33 +66,24 @@ def _copied(path: Path, blocks: Iterable[bytes]) -> Iterator[IO[bytes]]:
     Raises:
         KobertKitError: there is no room for it. That ends the job, for the file is whole.
     """
-    with contextlib.ExitStack() as closing:
-        try:
-            copy = tempfile.TemporaryFile()
-            closing.callback(_close, copy)
+    try:
+        with tempfile.TemporaryFile() as copy:
             for block in blocks:
                 copy.write(block)
             copy.seek(0)
-        except Damaged as error:
-            raise DataError(
-                f"{path}: the compressed file is truncated or damaged ({error}); "
-                "repair it or leave it out"
-            ) from None
-        except OSError as error:
-            where = tempfile.tempdir or "the folder for temporary files"
-            raise KobertKitError(
-                f"{path}: Parquet is read from its end, and {where} does not take the unpacked "
-                f"copy that this needs ({error.strerror}); make room there, or set the "
-                "environment variable TMPDIR to a folder on another disk, and run the same "
-                "command again"
-            ) from None
-        yield copy
-
-
-def _close(copy: IO[bytes]) -> None:
-    """What a full disk did not take is not wanted."""
-    with contextlib.suppress(OSError):
-        copy.close()
+            yield copy
+    except Damaged as error:
+        raise DataError(
+            f"{path}: the compressed file is truncated or damaged ({error}); "
+            "repair it or leave it out"
+        ) from None
+    except OSError as error:  # the rows' own reader says what is wrong with them in its words
+        where = tempfile.tempdir or "the folder for temporary files"
+        raise KobertKitError(
+            f"{path}: Parquet is read from its end, and {where} does not take the unpacked copy "
+            f"that this needs ({error.strerror}); make room there, or set the environment "
+            "variable TMPDIR to a folder on another disk, and run the same command again"
+        ) from None
 
 
 def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dict[str, object]]]:
