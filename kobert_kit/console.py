@@ -28,6 +28,11 @@ def progress(total: float | None, description: str, unit: str, **options: Any) -
     )
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """``1 shard``, ``2,000 shards``; ``several`` is the plural where it is not ``one`` with s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
     """No bars of a moment, and no tables of weights that a caller checks for itself."""

@@ -120,6 +120,20 @@ def atomic_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_place(path: Path, option: str) -> None:
+    """Check, before the work is done, that a file can be written at ``path``.
+
+    Raises:
+        UsageError: it is a folder, or nothing can be written beside it; ``option`` named it.
+    """
+    try:
+        if path.is_dir():
+            raise UsageError(f"{option} {path}: a folder; name a file")
+        tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp").close()
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot be written ({error.strerror})") from None
+
+
 def sync_path(path: Path) -> None:
     """Ask the system to write a file or folder entry through to the disk."""
     handle = os.open(path, os.O_RDONLY)

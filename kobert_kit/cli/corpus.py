@@ -198,19 +198,17 @@ def stats(folder: Path, html: Path | None) -> None:
     from kobert_kit.corpus.files import find_files
     from kobert_kit.corpus.reading import read_documents
     from kobert_kit.corpus.stats import measure_corpus
-    from kobert_kit.errors import UsageError
-    from kobert_kit.records import atomic_file
+    from kobert_kit.records import atomic_file, check_place
     from kobert_kit.report.corpus_stats import corpus_page, describe_corpus
 
+    if html:
+        check_place(html, "--html")
     ledger = read_ledger(folder)
     measured = measure_corpus(read_documents(find_files([folder]), ReadReport()))
     click.echo(describe_corpus(measured, ledger))
     if html:
-        try:
-            with atomic_file(html) as temporary:
-                temporary.write_text(corpus_page(measured, ledger), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"--html {html}: cannot be written ({error.strerror})") from None
+        with atomic_file(html) as temporary:
+            temporary.write_text(corpus_page(measured, ledger), encoding="utf-8")
         click.echo(f"\npage: {html}")
 
 

@@ -78,6 +78,7 @@ def extend_vocab(
       kobert-kit extend-vocab law/ --model model --output law-model
       kobert-kit extend-vocab law/ --model klue/bert-base --tokens 4000 --output law-model
     """
+    from kobert_kit.console import counted
     from kobert_kit.pretrain.extend import ExtendSettings
     from kobert_kit.pretrain.extend import extend_vocab as run
     from kobert_kit.tokenizer.counting import describe_forgotten
@@ -90,8 +91,8 @@ def extend_vocab(
     if added < tokens:
         click.echo(f"the text yields only {added:,} of the {tokens:,} entries")
     click.echo(
-        f"{added:,} entries added: {report.slots:,} in unused slots, {added - report.slots:,} in "
-        f"new rows; first {' '.join(list(report.added)[:MOST_NAMED])}"
+        f"{counted(added, 'entry', 'entries')} added: {report.slots:,} in unused slots, "
+        f"{added - report.slots:,} in new rows; first {' '.join(list(report.added)[:MOST_NAMED])}"
     )
     click.echo(f"\n{_comparison(report)}\n")
     click.echo(f"model: {output} ({report.vocab_size:,} entries, {report.seconds:,.0f} s)")

@@ -69,7 +69,7 @@ def inspect(
       kobert-kit inspect --tokenizer vocab --ner klue-ner-v1.1_dev.tsv
     """
     from kobert_kit.morphology.splitter import Splitter
-    from kobert_kit.records import atomic_file
+    from kobert_kit.records import atomic_file, check_place
     from kobert_kit.report.inspection import describe, page
     from kobert_kit.tokenizer.boundaries import BoundaryMarker
     from kobert_kit.tokenizer.inspection import add_texts, begin
@@ -78,6 +78,8 @@ def inspect(
 
     if not (corpus or ner or qa):
         raise click.UsageError("name a CORPUS, --ner or --qa to measure on")
+    if html:
+        check_place(html, "--html")
     subjects = [open_subject(name) for name in dict.fromkeys([tokenizer, *against])]
     inspections = [begin(subject) for subject in subjects]
     marker = BoundaryMarker(subjects[0].kiwi)

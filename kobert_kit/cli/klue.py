@@ -202,6 +202,7 @@ def _predict(
     threads: int | None,
     strict: bool,
 ) -> None:
+    from kobert_kit.console import counted
     from kobert_kit.finetune.predict import predict
     from kobert_kit.report.tables import score
 
@@ -210,7 +211,7 @@ def _predict(
     done = predict(file, model, output, click.echo, threads, strict, *tasks)
     for message in done.skipped:
         click.echo(message)
-    skipped = f", {len(done.skipped)} records skipped" if done.skipped else ""
-    click.echo(f"{output}: {done.lines} predictions{skipped}")
+    skipped = f", {counted(len(done.skipped), 'record')} skipped" if done.skipped else ""
+    click.echo(f"{output}: {counted(done.lines, 'prediction')}{skipped}")
     for name, value in done.scores.items():
         click.echo(f"{name}: {score(value)}")

@@ -64,6 +64,7 @@ def prepare(
       kobert-kit prepare corpus/ --tokenizer vocab --output prepared --shard 2/8
       kobert-kit pretrain prepared --tokenizer vocab --preset base --steps 500000 --output model
     """
+    from kobert_kit.console import counted
     from kobert_kit.pretrain.encode import EncodeSettings
     from kobert_kit.pretrain.export import check_target
     from kobert_kit.pretrain.export import export_arrow as export
@@ -80,8 +81,9 @@ def prepare(
         return
     results = record.results
     click.echo(
-        f"prepared: {output} ({results['documents']:,} documents, {results['tokens']:,} tokens in "
-        f"{results['shards']:,} shards, {record.seconds:,.0f} s)"
+        f"prepared: {output} ({counted(results['documents'], 'document')}, "
+        f"{counted(results['tokens'], 'token')} in {counted(results['shards'], 'shard')}, "
+        f"{record.seconds:,.0f} s)"
     )
     if export_arrow:
         written = export(output, export_arrow)

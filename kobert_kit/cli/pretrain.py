@@ -181,6 +181,7 @@ def pretrain(
       torchrun --nproc-per-node 8 -m kobert_kit pretrain corpus/ --tokenizer vocab \\
           --preset base --steps 1000000 --mixed-precision bf16 --output model
     """
+    from kobert_kit.console import counted
     from kobert_kit.pretrain.run import pretrain as run
     from kobert_kit.pretrain.settings import Machine, PretrainSettings
 
@@ -194,7 +195,8 @@ def pretrain(
     )
     results = record.results
     click.echo(
-        f"{results['steps']:,} steps, {results['tokens']:,} tokens in {record.seconds:,.0f} s "
+        f"{counted(results['steps'], 'step')}, {counted(results['tokens'], 'token')} in "
+        f"{record.seconds:,.0f} s "
         f"({results['tokens_per_second']:,.0f} tokens/s)"
     )
     if "evaluation_loss" in results:

@@ -40,9 +40,7 @@ def clean_chunk(number: int, records: list[Raw | FileEnd]) -> None:
 
 def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     parsed = parse(raw, context.kind(raw.file), context.text_field)
-    size = len(parsed.text.encode())
-    if not size and isinstance(raw.content, bytes):
-        size = len(raw.content) or raw.size
+    size = len(parsed.text.encode()) or _size(raw)
     account.count_read(context.source(raw.file), size)
     for line in parsed.bad_lines:
         account.dropped.append(Dropped(raw.file, line, NOT_DECODED, unit="line"))
@@ -56,6 +54,17 @@ def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     id = parsed.id or f"{readable_path(context.files[raw.file].name)}:{raw.line}"
     sentences = context.sentence_starts(text) if context.sentence_starts else None
     return Kept(raw.file, raw.line, id, parsed.title, text, size, sentences)
+
+
+def _size(raw: Raw) -> int:
+    """The bytes of a record that is no document: all of them, or those of its field of text where
+    they are known; what is no text has none."""
+    if isinstance(raw.content, bytes):
+        return len(raw.content) or raw.size
+    text = raw.content.get("text")
+    if isinstance(text, str):
+        return len(text.encode(errors="replace"))  # an escaped byte is one
+    return len(text) if isinstance(text, bytes) else 0
 
 
 def _edit(text: str, edits: dict[str, Edit], account: Account) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from kobert_kit.corpus.compression import Advance, Damaged, decompress, read_blocks
+from kobert_kit.corpus.csv_rows import Row, read_csv
 from kobert_kit.corpus.encodings import UTF8, Transcoded
 from kobert_kit.corpus.files import EXTRACTED, compression_of, format_of
 from kobert_kit.corpus.json_files import cut_json
@@ -164,42 +165,42 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
     """Rows under a header. Tab-separated files know no quoting."""
     csv.field_size_limit(LONGEST_RECORD)
     too_long: list[tuple[int, int]] = []
-    lines = _table_lines(blocks, too_long)
-    if delimiter == "\t":
-        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=delimiter)
-    try:
-        header = next(rows, None)
-    except csv.Error as error:
-        raise DataError(f"no table: its first line is not a row ({error})") from None
+    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    rows = read_csv(_table_lines(blocks, too_long), delimiter=delimiter, quoting=quoting)
+    header = _header(next(rows, None), text_field)
+    names = {text_field: "text"} | {name: name for name in ("id", "title")}
+    for row in rows:
+        yield from (Raw(file, number, problem=TOO_LONG, size=size) for number, size in too_long)
+        too_long.clear()
+        if row.problem:
+            yield Raw(file, row.line, problem=row.problem, size=row.size)
+        elif len(row.fields) == len(header):
+            fields = zip(header, row.fields, strict=True)
+            wanted: dict[str, object] = {names[n]: text for n, text in fields if n in names}
+            yield Raw(file, row.line, wanted, blocks.lines_in)
+        elif row.fields:
+            size = sum(len(field.encode(errors="surrogateescape")) for field in row.fields)
+            problem = "more or fewer columns than the header"
+            yield Raw(file, row.line, problem=problem, size=size)
+    yield from (Raw(file, number, problem=TOO_LONG, size=size) for number, size in too_long)
+
+
+def _header(first: Row | None, text_field: str) -> list[str]:
+    """The names of the columns, of which one, and only one, is ``text_field``."""
+    if first is None:
+        raise DataError("the file is empty")
+    if first.problem:
+        raise DataError(f"no table: line {first.line}: {first.problem}")
+    header = first.fields
     if not header:
-        raise DataError("the file is empty" if header is None else "its first line has no columns")
+        raise DataError("its first line has no columns")
     if text_field not in header:
         raise DataError(
             f"no column '{text_field}', only {', '.join(header)}; name it with --text-field"
         )
     if header.count(text_field) > 1:
         raise DataError(f"several columns '{text_field}'; rename all but one")
-    names = {text_field: "text"} | {name: name for name in ("id", "title")}
-    while True:
-        line = rows.line_num + 1
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            yield Raw(file, line, problem=f"not a row ({error})")
-            continue
-        yield from (Raw(file, number, problem=TOO_LONG, size=size) for number, size in too_long)
-        too_long.clear()
-        if row is None:
-            return
-        if len(row) == len(header):
-            fields = zip(header, row, strict=True)
-            wanted: dict[str, object] = {names[n]: text for n, text in fields if n in names}
-            yield Raw(file, line, wanted, blocks.lines_in)
-        elif row:
-            size = sum(len(field.encode(errors="surrogateescape")) for field in row)
-            yield Raw(file, line, problem="more or fewer columns than the header", size=size)
+    return header
 
 
 def _table_lines(blocks: Transcoded, too_long: list[tuple[int, int]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kobert_kit.console import counted
 from kobert_kit.errors import DataError
 
 EXAMPLES_PER_REASON = 3
@@ -53,11 +54,9 @@ class ReadReport:
 
     def summary(self) -> str:
         """A few lines for the terminal."""
-        files = "1 file" if self.files == 1 else f"{self.files:,} files"
-        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
-        lines = [
-            f"{documents} from {files}: {self.characters:,} characters, {self.bytes / 1e6:,.1f} MB"
-        ]
+        found = f"{counted(self.documents, 'document')} from {counted(self.files, 'file')}"
+        size = f"{counted(self.characters, 'character')}, {self.bytes / 1e6:,.1f} MB"
+        lines = [f"{found}: {size}"]
         if self.skipped:
             lines.append(f"skipped {self.skipped.total():,} ({self.reasons()}), among them:")
             lines += [f"  {example}" for example in self.examples]

@@ -11,18 +11,22 @@ from typing import Any
 
 from kobert_kit.corpus.compression import Damaged
 from kobert_kit.corpus.encodings import Transcoded
+from kobert_kit.corpus.json_constants import null_constants
 from kobert_kit.corpus.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
 # Documents lie in an array, or in one under one of these keys (Modu; AI-Hub).
 _KEYS = {"document", "documents", "data"}
 _CONTAINER = "an object that holds documents"
-_DEEPEST = 100  # levels; no corpus has a tenth of it, and a parser would drown in more
+_DEEPEST = 100  # levels of a document; no corpus has a tenth of it
+_NO_DEEPER = 10_000  # levels of a file; the parser's time grows with their square
 LONGEST_VALUE = 8 * LONGEST_RECORD  # bytes; the parser holds a string until it is complete
-_FIRST_LINE = 1 << 20  # bytes in which the first of several lines of JSON has to end
+_VIEW = 1 << 16  # bytes by which it shows whether a file has a document a line
+_LONGEST_VIEW = 1 << 20  # bytes, where it takes as many to see two lines
 _DAMAGE = "\ufdd0"  # for bytes that cannot be decoded: no character, so no text has it
 UNDECODABLE = "bytes that are not of the file's encoding"
 NO_OBJECT = "no object, where documents stand"
+TOO_DEEP = f"nested deeper than {_DEEPEST} levels"
 
 
 def _mark_damage(error: UnicodeError) -> tuple[str, int]:
@@ -99,7 +103,7 @@ class _Builder:
                 self.problem = UNDECODABLE
         if self._size > LONGEST_RECORD:
             self.problem = TOO_LONG
-        else:
+        elif not self.problem:
             self._value.event(event, value)
 
     def ends(self, depth: int) -> bool:
@@ -125,14 +129,17 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
             elif line and not line.isspace():
                 yield Raw(file, number, line, blocks.lines_in)
         return
-    yield from _parse(file, _Stream(chain([head], rest), blocks))
+    yield from _parse(file, _Stream(null_constants(chain([head], rest)), blocks))
 
 
 def _peek(blocks: Transcoded) -> tuple[bytes, Iterator[bytes]]:
-    """The first line, and what comes with it; and the rest."""
+    """The first lines, of which the last has an end if the file has one there; and the rest."""
     rest, head = iter(blocks), b""
     try:
-        while b"\n" not in head[:-1] and len(head) < _FIRST_LINE and (block := next(rest, b"")):
+        while len(head) < _VIEW or (head.count(b"\n") < 2 and len(head) < _LONGEST_VIEW):
+            block = next(rest, b"")
+            if not block:
+                return head + b"\n" * (bool(head) and not head.endswith(b"\n")), rest
             head += block
     except Damaged as error:
         return head, _damaged(error)
@@ -146,12 +153,25 @@ def _damaged(error: Damaged) -> Iterator[bytes]:
 
 
 def _is_lines(head: bytes) -> bool:
-    """Whether the first line is an object, and so are others, as far as one can see."""
-    first, _, others = head.partition(b"\n")
-    if not first.strip().endswith(b"}") or not others.lstrip().startswith(b"{"):
+    """Whether there is a document a line, some damaged perhaps.
+
+    If at least half of the lines are objects of their own: in a single value there is a line
+    before, between and behind them, or they end in a comma.
+    """
+    *lines, cut = head.split(b"\n")
+    lines = [line for line in lines if line.strip()]
+    if len(lines) == 1 and not cut.lstrip().startswith(b"{"):
+        return False
+    return bool(lines) and 2 * sum(map(_is_object, lines)) >= len(lines)
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line is an object that may be a document, and holds no others."""
+    line = line.strip()
+    if not (line.startswith(b"{") and line.endswith(b"}")):
         return False
     try:
-        value = json.loads(first.decode(errors="replace"))
+        value = json.loads(line.decode(errors="replace"))
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and not any(isinstance(value.get(key), list) for key in _KEYS)
@@ -189,8 +209,13 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
             if event == "start_map" and depth == 1:
                 key = ""  # what is in it is in no array
             depth += opens
-            if depth > _DEEPEST:
-                raise DataError(f"nested deeper than {_DEEPEST} levels after document {number:,}")
+            if depth > _DEEPEST and builder is not None:
+                builder.problem = TOO_DEEP
+            if depth > _NO_DEEPER:
+                raise DataError(
+                    f"nested deeper than {_NO_DEEPER:,} levels after document {number:,}; "
+                    "what follows is not read"
+                )
     except ijson.JSONError as error:
         what = re.split(r"\s*\n|\s*b['\"]", str(error))[0].rstrip(". ")[:80]
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from kobert_kit.corpus.compression import Advance, Damaged, read_blocks
 from kobert_kit.corpus.files import compression_of
-from kobert_kit.errors import DataError
+from kobert_kit.errors import DataError, KobertKitError
 
 BATCH_ROWS = 256
 
@@ -23,6 +23,7 @@ def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict
 
     Raises:
         DataError: the file cannot be read, is damaged, or has no such column.
+        KobertKitError: there is no room for the temporary file.
     """
     told = 0
     try:
@@ -60,18 +61,29 @@ def _plain(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _copied(path: Path, blocks: Iterable[bytes]) -> Iterator[IO[bytes]]:
-    """``blocks`` in a temporary file."""
-    with tempfile.TemporaryFile() as copy:
-        try:
+    """``blocks`` in a temporary file.
+
+    Raises:
+        KobertKitError: there is no room for it. That ends the job, for the file is whole.
+    """
+    try:
+        with tempfile.TemporaryFile() as copy:
             for block in blocks:
                 copy.write(block)
-        except Damaged as error:
-            raise DataError(
-                f"{path}: the compressed file is truncated or damaged ({error}); "
-                "repair it or leave it out"
-            ) from None
-        copy.seek(0)
-        yield copy
+            copy.seek(0)
+            yield copy
+    except Damaged as error:
+        raise DataError(
+            f"{path}: the compressed file is truncated or damaged ({error}); "
+            "repair it or leave it out"
+        ) from None
+    except OSError as error:  # the rows' own reader says what is wrong with them in its words
+        where = tempfile.tempdir or "the folder for temporary files"
+        raise KobertKitError(
+            f"{path}: Parquet is read from its end, and {where} does not take the unpacked copy "
+            f"that this needs ({error.strerror}); make room there, or set the environment "
+            "variable TMPDIR to a folder on another disk, and run the same command again"
+        ) from None
 
 
 def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dict[str, object]]]:

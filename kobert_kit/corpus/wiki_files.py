@@ -59,10 +59,10 @@ class _Pages:
         if name != "page":
             return
         fields = {field: "".join(parts) for field, parts in self._fields.items()}
-        if fields.get("ns") != "0":
-            self.found.append(Raw(self._file, self._line, problem=OTHER_PAGE))
-        elif self._redirects:
-            self.found.append(Raw(self._file, self._line, problem=REDIRECT))
+        if fields.get("ns") != "0" or self._redirects:
+            problem = REDIRECT if fields.get("ns") == "0" else OTHER_PAGE
+            size = len(fields.get("text", "").encode())
+            self.found.append(Raw(self._file, self._line, problem=problem, size=size))
         else:
             kept: dict[str, object] = {key: fields.get(key, "") for key in ("id", "title", "text")}
             self.found.append(Raw(self._file, self._line, kept))

@@ -15,7 +15,7 @@ from kobert_kit.errors import DataError, UsageError
 from kobert_kit.finetune.model import ModelFolder, open_classifier
 from kobert_kit.finetune.objective import EVALUATION_BATCH_SIZE, TaskObjective
 from kobert_kit.finetune.results import STAGE, read_scores, write_lines
-from kobert_kit.records import RECORD_NAME, Record, read_record
+from kobert_kit.records import RECORD_NAME, Record, check_place, read_record
 from kobert_kit.tasks.catalogue import get_task
 from kobert_kit.tasks.data import read_examples
 from kobert_kit.tasks.encode import Encoded
@@ -86,14 +86,13 @@ def _check_output(output: Path, file: Path) -> None:
     Raises:
         UsageError: ``output`` is no place for a file, or is ``file``, which would be lost.
     """
-    if output.is_dir():
-        raise UsageError(f"--output {output}: a folder; name a file for the predictions")
-    if output.exists() and output.samefile(file):
-        raise UsageError(f"--output {output}: the file to predict; name another")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--output {output}: cannot be written ({error.strerror})") from None
+    check_place(output, "--output")
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"--output {output}: the file to predict; name another")
 
 
 def _task(record: Record, described: str | None) -> Task[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kobert_kit.console import counted
 from kobert_kit.finetune.encoded_cache import cache_key, encode_once, keep_misfits, read_misfits
 from kobert_kit.finetune.model import ModelFolder, open_model_folder
 from kobert_kit.tasks.data import TaskData, find_misfits, leave_out, load_data
@@ -101,6 +102,6 @@ def _say_skipped(data: TaskData[Any], say: Callable[[str], object]) -> None:
     for split, messages in data.skipped.items():
         for message in messages[:SKIPPED_SHOWN]:
             say(message)
-        count, more = len(messages), len(messages) - SKIPPED_SHOWN
-        records = "bad record" if count == 1 else "bad records"
-        say(f"{split}: {count} {records} skipped" + (f" ({more} not shown)" if more > 0 else ""))
+        more = len(messages) - SKIPPED_SHOWN
+        skipped = f"{split}: {counted(len(messages), 'bad record')} skipped"
+        say(skipped + (f" ({more} not shown)" if more > 0 else ""))

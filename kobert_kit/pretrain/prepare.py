@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kobert_kit.console import counted
 from kobert_kit.corpus.documents import require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError
@@ -92,8 +93,8 @@ def prepare(
     prepared = Prepared(open_shards(output), plan.inputs, settings.morphemes)
     if len(prepared.shards) != encoded.shards:
         raise DataError(
-            f"{output}: {len(prepared.shards)} shards where the corpus gives {encoded.shards}; "
-            f"remove shard-{encoded.shards:05d} and those after it"
+            f"{output}: {counted(len(prepared.shards), 'shard')} where the corpus gives "
+            f"{encoded.shards}; remove shard-{encoded.shards:05d} and those after it"
         )
     plan.results = {
         "documents": prepared.documents,
@@ -128,7 +129,7 @@ def open_prepared(folder: Path, tokenizer: Path) -> Prepared:
     shards = open_shards(folder)
     if len(shards) != record.results.get("shards"):
         raise DataError(
-            f"{folder}: {len(shards)} shards where {record.results.get('shards')} were made; "
-            "prepare the corpus again"
+            f"{folder}: {counted(len(shards), 'shard')} where {record.results.get('shards')} "
+            "were made; prepare the corpus again"
         )
     return Prepared(shards, record.inputs, bool(record.settings.get("morphemes")))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from transformers.utils.logging import disable_progress_bar
 
+from kobert_kit.console import counted
 from kobert_kit.corpus.documents import require_documents
 from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError, UsageError
@@ -151,7 +152,8 @@ class _Source:
         """The shards, made under ``folder`` if there are none yet."""
         if self.prepared:
             documents, tokens = self.prepared.documents, self.prepared.tokens
-            say(f"{documents:,} prepared documents of {tokens:,} tokens")
+            of = counted(documents, "prepared document")
+            say(f"{of} of {counted(tokens, 'token')}")
             return self.prepared.shards
         morphemes = self.settings.needs_morphemes
         source = fingerprint_values(self.inputs | {"morphemes": morphemes})
@@ -230,7 +232,7 @@ def _outline(objective: MaskedLanguageModelling, model: MaskedLanguageModel) -> 
     first = objective.phases[0]
     parameters = sum(p.numel() for p in model.parameters())
     return (
-        f"{parameters / 1e6:.1f} M parameters; {len(first.sequences):,} sequences of "
-        f"{first.sequences.tokens:,} tokens; one epoch is "
-        f"{-(-len(first.sequences) // first.batch_size):,} steps"
+        f"{parameters / 1e6:.1f} M parameters; {counted(len(first.sequences), 'sequence')} of "
+        f"{counted(first.sequences.tokens, 'token')}; one epoch is "
+        f"{counted(-(-len(first.sequences) // first.batch_size), 'step')}"
     )

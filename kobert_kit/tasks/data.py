@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from kobert_kit.console import counted
 from kobert_kit.errors import DataError
 from kobert_kit.records import fingerprint_values
 from kobert_kit.tasks.formats.files import find_files
@@ -123,5 +124,7 @@ def read_examples(
             examples.append(example)
     if len(examples) < fewest:
         reason = f"; the first bad record: {skipped[0]}" if skipped else ""
-        raise DataError(f"{where}: {len(examples)} examples; at least {fewest} needed{reason}")
+        raise DataError(
+            f"{where}: {counted(len(examples), 'example')}; at least {fewest} needed{reason}"
+        )
     return examples, skipped

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kobert_kit.cli import COMMANDS, main
+from kobert_kit.console import counted
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -175,3 +176,43 @@ def test_a_scheduler_ends_text_work_at_once_with_a_word_on_what_to_do(
 def children_of(number: int) -> list[str]:
     found = subprocess.run(["pgrep", "-P", str(number)], capture_output=True, text=True)
     return found.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["corpus", "stats", "gone", "--html"],
+        ["inspect", "text.txt", "--tokenizer", "gone", "--html"],
+        ["klue", "--model", "gone", "--predict", "text.txt", "--output"],
+        ["prepare", "text.txt", "--tokenizer", "gone", "--output", "out", "--export-arrow"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_file_that_cannot_be_written_is_named_before_the_work(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    """What the work would begin with is not there, and would be named first."""
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("글이다.", encoding="utf-8")
+    Path("folder").mkdir()
+    Path("locked").mkdir(mode=0o500)
+    targets = ["folder", "text.txt/page", "folder/" + "가" * 90]
+    if os.geteuid():
+        targets.append("locked/page")
+    if arguments[-1] == "--html":
+        targets.append("nowhere/page")
+    for target in targets:
+        with pytest.raises(SystemExit) as stopped:
+            main([*arguments, target])
+        assert stopped.value.code == 2
+        (said,) = capsys.readouterr().err.strip().splitlines()
+        assert f"{arguments[-1]} {target}" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "locked", "text.txt"]
+    assert not any(Path("folder").iterdir())
+
+
+def test_one_of_a_thing_is_not_several() -> None:
+    counts = [counted(number, "shard") for number in (0, 1, 2, 1_000)]
+    assert counts == ["0 shards", "1 shard", "2 shards", "1,000 shards"]
+    assert counted(1, "entry", "entries") == "1 entry"
+    assert counted(4_000, "entry", "entries") == "4,000 entries"

@@ -37,3 +37,12 @@ def parquet(columns: dict[str, Any]) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink)
     return sink.getvalue().to_pybytes()
+
+
+def page(title: str, text: str, ns: int = 0, redirect: str = "") -> str:
+    """A page of the dump of a MediaWiki."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>7</id>{redirect}\n"
+        f"<revision><id>99</id><text xml:space='preserve'>{text}</text></revision></page>\n"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -9,6 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,7 +19,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from corpus_files import jsonl, write_bytes
+from corpus_files import jsonl, page, parquet, write_bytes
 
 from kobert_kit.corpus.curate import CorpusSettings, Sentences, make_corpus, read_ledger
 from kobert_kit.corpus.documents import ReadReport
@@ -317,3 +320,81 @@ def test_a_record_that_is_too_long_counts_with_all_its_bytes(name, tmp_path, mon
     run([tmp_path / name, tmp_path / "b.txt"], tmp_path / "out", presets={"": "none"})
     (dropped,) = lines(tmp_path / "out", "dropped")[:1]
     assert dropped["reason"] == "longer than 32 MiB" and dropped["bytes"] == 999_999
+
+
+@pytest.mark.parametrize("bad", ['3,"열린 글', "3,4,5", "3", 'ㄱ,"닫힌 글"\r나'])
+def test_a_row_of_a_table_that_is_none_counts_with_its_bytes(tmp_path: Path, bad: str) -> None:
+    table = "id,text\n1,첫째 글이다.\n" + bad + "\n5,다섯째 글이다.\n"
+    path = write_bytes(tmp_path / "a.csv", table.encode())
+    ledger = run([path], tmp_path / "out", presets={"": "none"})
+    kept = [line["text"] for line in lines(tmp_path / "out", "documents")]
+    assert kept == ["첫째 글이다.", "다섯째 글이다."] and not ledger.problems()
+    (dropped,) = lines(tmp_path / "out", "dropped")
+    size = len(bad.encode())
+    assert dropped["line"] == 3 and size - bad.count(",") <= dropped["bytes"] <= size
+    assert ledger.total.balance() == (0, 0) and ledger.total.read[0] == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system's limits differ")
+@pytest.mark.parametrize("packed", ["a.parquet.xz", "a.tar"])
+def test_no_room_for_a_temporary_file_ends_the_job_until_there_is(
+    tmp_path: Path, packed: str
+) -> None:
+    """A limit to the size of files stands in for the disk, as above."""
+    rng = random.Random(12)
+    noise = [rng.randbytes(10_000) for _ in range(40)]
+    made = parquet({"text": [text(rng) for _ in noise], "noise": noise})
+    before = write_bytes(tmp_path / "before.txt", "\n\n".join(map(str, range(99))).encode())
+    source = tmp_path / packed
+    if packed == "a.tar":
+        with tarfile.open(source, "w") as archive:
+            info = tarfile.TarInfo("inner.parquet")
+            info.size = len(made)
+            archive.addfile(info, io.BytesIO(made))
+    else:
+        write_bytes(source, made)
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+    (tmp_path / "limited.py").write_text(PROGRAM.replace("if __name__", limit + "if __name__"))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    for program, output in (("limited", "full"), ("program", "full"), ("program", "whole")):
+        command = [sys.executable, str(tmp_path / f"{program}.py"), str(tmp_path / output)]
+        done = subprocess.run([*command, before, source], capture_output=True, text=True)
+        if program == "limited":
+            (said,) = (line for line in done.stderr.splitlines() if line.startswith("kobert_kit."))
+            assert str(source) in said and tempfile.gettempdir() in said and "TMPDIR" in said
+            assert done.returncode and not (tmp_path / output / "kobert_kit.json").exists()
+        else:
+            assert not done.returncode, done.stderr
+    assert len(lines(tmp_path / "full", "documents")) == len(noise)
+    assert contents(tmp_path / "full") == contents(tmp_path / "whole")
+
+
+def test_pages_and_rows_that_are_no_documents_count_with_their_text(tmp_path: Path) -> None:
+    wiki = pytest.importorskip("mwparserfromhell") and [
+        page("바다", "바다는 넓다."),
+        page("옛 바다", "#넘겨주기 [[바다]]", redirect="<redirect title='바다' />"),
+        page("틀:바다", "물 & 소금", ns=10),
+        page("표", "{|\n| 표만 있다\n|}"),
+    ]
+    xml = f"<mediawiki>{''.join(wiki)}</mediawiki>"
+    sources = [
+        write_bytes(tmp_path / "wiki.xml", xml.encode()),
+        write_bytes(tmp_path / "rows.parquet", parquet({"text": [b"\xb0\xa1\xff", b" \n", b"ok"]})),
+        write_bytes(
+            tmp_path / "table.csv", b"id,text\n1,\xff\xfe\n2,ok\n" + "3,가나\n".encode() * 9
+        ),
+    ]
+    ledger = run(sources, tmp_path / "out", presets={"": "none"}, near_duplicates=False)
+    sizes = [
+        (Path(row["file"]).name, row["bytes"])
+        for row in lines(tmp_path / "out", "dropped")
+        if row["reason"] != "duplicate"
+    ]
+    redirect, template, only_a_table = "#넘겨주기 [[바다]]", "물 & 소금", "{|\n| 표만 있다\n|}"
+    assert sizes == [
+        *(("wiki.xml", len(t.encode())) for t in (redirect, template, only_a_table)),
+        ("rows.parquet", 3),
+        ("rows.parquet", 2),
+        ("table.csv", 2),
+    ]
+    assert ledger.total.balance() == (0, 0)

@@ -17,6 +17,7 @@ pytest.importorskip("ijson")
 
 import kobert_kit.corpus.json_files
 from kobert_kit.corpus.cutting import read_raw
+from kobert_kit.corpus.json_constants import null_constants
 from kobert_kit.corpus.namumark import namu_prose
 
 WRITTEN = {
@@ -111,7 +112,7 @@ def test_bad_json_is_named(tmp_path: Path) -> None:
     _, end = read(write_bytes(tmp_path / "other.json", b"[1, 2]"))
     assert end.problem == "no documents in a layout of JSON that is known here"
     _, end = read(write_bytes(tmp_path / "deep.json", b"[" * 1_000_000))
-    assert end.problem == "nested deeper than 100 levels after document 1"
+    assert end.problem.startswith("nested deeper than 10,000 levels after document 1;")
     found, _ = read(write_bytes(tmp_path / "no.json", b'[{"a": "b"}]'))
     assert [p.problem for _, p in found] == ["no 'text'"]
     _, end = read(write_bytes(tmp_path / "odd.json", '[{"text": "가"} %나]'.encode()))
@@ -240,3 +241,102 @@ def test_what_is_no_object_among_documents_is_named_and_counted(container, tmp_p
     dropped = lines(tmp_path / "out", "dropped")
     assert [each["line"] for each in dropped] == [2, 3, 4, 5]
     assert {each["reason"] for each in dropped} == {"no object, where documents stand"}
+
+
+DAMAGED_LINES = {
+    "cut": '{"text": "바다가'.encode(),
+    "cut behind a comma": b'{"id": 1,',
+    "cut behind a colon": b'{"id": 1, "text":',
+    "no JSON": "%% 나루터".encode(),
+    "no characters": b"\xff\x80{",
+    "no object": b"[",
+    "too much": b'{"text": "\xea\xb0\x80"}}',
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED_LINES.values(), ids=DAMAGED_LINES)
+@pytest.mark.parametrize("place", [0, 1, -1])
+@pytest.mark.parametrize("good", [1, 5])
+def test_a_damaged_line_of_json_lines_costs_itself_wherever_it_is(
+    tmp_path: Path, damage: bytes, place: int, good: int
+) -> None:
+    texts = [f"{n}번째 배가 들어온다." for n in range(good)]
+    rows = [json.dumps({"text": text}, ensure_ascii=False).encode() for text in texts]
+    at = range(good + 1)[place]
+    rows.insert(at, damage)
+    path = write_bytes(tmp_path / "a.json", b"\n".join(rows) + b"\n")
+    ledger = run([path], tmp_path / "out", presets={"": "none"}, near_duplicates=False)
+    assert [row["text"] for row in lines(tmp_path / "out", "documents")] == texts
+    (dropped,) = lines(tmp_path / "out", "dropped")
+    assert dropped["line"] == at + 1 and dropped["bytes"] > 0
+    assert ledger.total.read[0] == good + 1 and ledger.total.balance() == (0, 0)
+    assert not ledger.problems()
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("separator", [",\n", "\n,\n", ",", "\n"])
+def test_what_is_not_a_document_a_line_is_not_taken_for_it(
+    tmp_path: Path, separator: str, indent: int | None
+) -> None:
+    for count in (1, 2, 3, 2_000):
+        texts = [f"{n}번째 배가 들어온다." for n in range(count)]
+        rows = [json.dumps({"text": t}, ensure_ascii=False, indent=indent) for t in texts]
+        content = separator.join(rows)
+        for raw in (f"[{content}]", f"[\n{content}\n]\n", f'{{"data":\n[\n{content}\n]\n}}'):
+            if separator == "\n":  # values one after another
+                raw = content
+            found, end = read(write_bytes(tmp_path / "a.json", raw.encode()))
+            assert [p.text for _, p in found] == texts and not end.problem
+
+
+def test_numbers_that_are_none_cost_no_document(tmp_path: Path) -> None:
+    odd = [float("nan"), float("inf"), float("-inf")]
+    rows: list[Any] = [
+        {"text": "NaN은 수가 아니다.", "score": odd[0], "rest": [odd, {"NaN": odd[2]}]},
+        {"text": '그는 "Infinity"라고 했다. \\', "score": odd[1]},
+        {"text": odd[0], "id": "둘째"},
+        {"text": "끝 글이다.", "id": odd[0], "title": "-Infinity"},
+    ] * 500
+    for content in (rows, {"document": rows}):
+        raw = json.dumps(content, ensure_ascii=False).encode()
+        found, end = read(write_bytes(tmp_path / "a.json", raw))
+        assert [p.text or p.problem for _, p in found] == [
+            "no 'text'" if row.get("id") == "둘째" else row["text"] for row in rows
+        ]
+        assert found[3][1].title == "-Infinity" and not end.problem
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+def test_numbers_that_are_none_are_found_over_the_ends_of_blocks(encoding: str) -> None:
+    value = {"가": [1.5, float("nan"), "NaN", 'a" NaN'], "\\": float("-inf"), '\\"': float("inf")}
+    expected = {"가": [1.5, None, "NaN", 'a" NaN'], "\\": None, '\\"': None}
+    raw, whole = (json.dumps(v, ensure_ascii=False).encode(encoding) for v in (value, expected))
+    for first in range(len(raw)):
+        for second in range(first, len(raw)):
+            blocks = [raw[:first], raw[first:second], raw[second:]]
+            assert b"".join(null_constants(blocks)) == whole
+    assert b"".join(null_constants([raw[at : at + 1] for at in range(len(raw))])) == whole
+
+
+@pytest.mark.parametrize("levels", [150, 3_000])
+def test_what_is_nested_too_deep_costs_its_document_and_no_other(
+    tmp_path: Path, levels: int
+) -> None:
+    def nested(opening: str, closing: str) -> str:
+        return opening * levels + "1" + closing * levels
+
+    deep = [f'{{"text": "깊은 글", "more": {nested("[", "]")}}}', nested('{"a": ', "}")]
+    good = ['{"text": "앞의 글이다."}', '{"text": "뒤의 글이다."}']
+    rows = ", ".join([good[0], *deep, nested("[", "]"), good[1]])
+    for raw in (f"[{rows}]", f'{{"about": {nested("[", "]")}, "documents": [{rows}]}}'):
+        path = write_bytes(tmp_path / "a.json", raw.encode())
+        ledger = run([path], tmp_path / str(len(raw)), presets={"": "none"})
+        kept = [row["text"] for row in lines(tmp_path / str(len(raw)), "documents")]
+        assert kept == ["앞의 글이다.", "뒤의 글이다."] and not ledger.problems()
+        dropped = lines(tmp_path / str(len(raw)), "dropped")
+        assert [(row["line"], row["reason"]) for row in dropped] == [
+            (2, "nested deeper than 100 levels"),
+            (3, "nested deeper than 100 levels"),
+            (4, "no object, where documents stand"),
+        ]
+        assert ledger.total.balance() == (0, 0) and ledger.total.read[0] == 5

@@ -242,3 +242,56 @@ def test_two_columns_of_the_name_are_named(tmp_path: Path) -> None:
     assert read(path)[1].problem == "several columns 'text'; rename all but one"
     found, end = read(write_bytes(tmp_path / "a.csv", b"text,text\na,b\n"))
     assert not found and end.problem == "several columns 'text'; rename all but one"
+
+
+ROW = '{n},"쉼표, 그리고 ""따옴표"" {n}"\n'
+
+
+@pytest.mark.parametrize(
+    "odd", ['{n},"열린 글\n', '{n},"""열린 글\n', '{n},"열린"" 글\n', '"{n},열린 글\n', '{n},"\n']
+)
+@pytest.mark.parametrize("behind", ["{n},평범한 글\n", '{n},""\n', "\n", ""])
+def test_a_quote_that_never_closes_costs_its_line_and_no_other(
+    tmp_path: Path, odd: str, behind: str
+) -> None:
+    rows = ["id,text\n", *(ROW.format(n=n) for n in range(5)), odd.format(n=5)]
+    rows += [behind.format(n=n) for n in range(6, 600)]
+    found, end = read(write_bytes(tmp_path / "a.csv", "".join(rows).encode()))
+    assert not end.problem
+    assert [p.text for _, p in found[:5]] == [f'쉼표, 그리고 "따옴표" {n}' for n in range(5)]
+    assert (found[5][0], found[5][1].problem) == (7, "a quote that opens here and never closes")
+    if behind.startswith("{n}"):
+        expected = [(n + 2, str(n), "평범한 글") for n in range(6, 600)]
+        if '"' in behind:
+            expected = [(n + 2, "", "") for n in range(6, 600)]
+        assert [(line, p.id, p.text) for line, p in found[6:]] == expected
+    else:
+        assert len(found) == 6
+
+
+def test_a_quote_that_opens_where_another_row_ends_is_found(tmp_path: Path) -> None:
+    table = 'id,text\n1,"두 줄에\n걸친 글"\n2,"세 줄에\n\n걸치고","다시 열린 글\n3,끝\n4,끝 글\n'
+    found, _ = read(write_bytes(tmp_path / "a.csv", table.encode()))
+    assert [(line, p.text or p.problem) for line, p in found] == [
+        (2, "두 줄에\n걸친 글"),
+        (6, "a quote that opens here and never closes"),
+        (7, "끝"),
+        (8, "끝 글"),
+    ]
+    _, end = read(write_bytes(tmp_path / "a.csv", b'"id,text\n1,a\n'))
+    assert end.problem == "no table: line 1: a quote that opens here and never closes"
+
+
+def test_a_quoted_field_that_is_too_long_ends_with_its_first_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kobert_kit.corpus.cutting, "LONGEST_RECORD", 5_000)
+    lines = [f"{n},{n}번째 글" for n in range(2_000)]
+    for at in (1_400, 900, 0):
+        lines.insert(at, 'x,"열린 글')
+    table = "id,text\n" + "\n".join([*lines, '9,"닫힌\n글"'])
+    found, end = read(write_bytes(tmp_path / "a.csv", table.encode("utf-16")))
+    bad = [(line, p.problem) for line, p in found if p.problem]
+    assert [line for line, _ in bad] == [2, 903, 1_404]
+    assert {problem for _, problem in bad} == {"a quote that opens here and never closes"}
+    assert len(found) == 2_004 and found[-1][1].text == "닫힌\n글" and not end.problem

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from corpus_files import write_bytes
+from corpus_files import page, write_bytes
 from test_curate import lines, run
 from test_raw import read
 
@@ -30,14 +30,6 @@ ARTICLE = """{{마을 정보|이름=달빛마을|그림=[[파일:달.png]]}}
 [[분류:마을]] [[en:Moon village]]
 """
 PROSE = "달빛마을은 바다 옆의 작은 마을이다.\n1990년에 어부들이 세웠다.\xa0지금은 안내소가 있다."
-
-
-def page(title: str, text: str, ns: int = 0, redirect: str = "") -> str:
-    text = text.replace("&", "&amp;").replace("<", "&lt;")
-    return (
-        f"<page><title>{title}</title><ns>{ns}</ns><id>7</id>{redirect}\n"
-        f"<revision><id>99</id><text xml:space='preserve'>{text}</text></revision></page>\n"
-    )
 
 
 def test_wikitext_to_prose() -> None:
