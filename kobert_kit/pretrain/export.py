@@ -14,6 +14,7 @@ from kobert_kit.pretrain.prepare import STAGE as PREPARE
 from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
 from kobert_kit.records import (
     Record,
+    check_place,
     read_record,
     recorded_stage,
     sync_path,
@@ -42,9 +43,8 @@ def check_target(prepared: Path, target: Path) -> None:
         if recorded_stage(target) != STAGE:
             raise UsageError(f"--export-arrow {target}: exists already; name a new folder")
         return
-    above = next(path for path in place.parents if path.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise UsageError(f"--export-arrow {target}: cannot be written, because of {above}")
+    first = next(path for path in (target, *target.parents) if path.parent.exists())
+    check_place(first, "--export-arrow")
 
 
 def export_arrow(prepared: Path, target: Path) -> bool:
