@@ -18,18 +18,18 @@ from pathlib import Path
 
 import numpy as np
 
-from kobert_kit.corpus.buckets import Indices
-from kobert_kit.corpus.comparing import find_copies
+from kobert_kit.corpus.copies.buckets import Indices
+from kobert_kit.corpus.copies.evaluation import evaluation_files, evaluation_sentences
+from kobert_kit.corpus.copies.hashes import hash_text
+from kobert_kit.corpus.copies.minhash import FEWEST, NGRAM, Signatures, sign
+from kobert_kit.corpus.copies.near import THRESHOLD
+from kobert_kit.corpus.copies.ngrams import hash_ngrams
+from kobert_kit.corpus.copies.overlap import build_index, find_sentences, is_looked_for
 from kobert_kit.corpus.documents import ReadReport
-from kobert_kit.corpus.evaluation import evaluation_files, evaluation_sentences
 from kobert_kit.corpus.files import find_files
-from kobert_kit.corpus.lines import hash_text
-from kobert_kit.corpus.minhash import FEWEST, NGRAM, Signatures, sign
-from kobert_kit.corpus.near import THRESHOLD
-from kobert_kit.corpus.ngrams import hash_ngrams
-from kobert_kit.corpus.overlap import build_index, find_sentences, is_looked_for
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.corpus.sentences import split_sentences
+from kobert_kit.corpus.stage.comparing import find_copies
 
 PLANTED = 2_000
 SEED = 1

@@ -10,7 +10,7 @@ import click
 from kobert_kit.cli.prepare import parse_shard
 
 if TYPE_CHECKING:
-    from kobert_kit.corpus.curate import Sentences
+    from kobert_kit.corpus.stage.curate import Sentences
 
 
 class _WithoutName(click.Group):
@@ -158,8 +158,8 @@ def make(
       kobert-kit corpus hf:wikimedia/wikipedia:20231101.ko --preset wiki --output clean
       kobert-kit corpus stats clean --html clean.html
     """
-    from kobert_kit.corpus.curate import CorpusSettings, make_corpus, read_ledger
-    from kobert_kit.corpus.steps import Pace
+    from kobert_kit.corpus.stage.curate import CorpusSettings, make_corpus, read_ledger
+    from kobert_kit.corpus.stage.steps import Pace
     from kobert_kit.report.corpus import describe_ledger
 
     part, parts = parse_shard(shard)
@@ -193,10 +193,10 @@ def stats(folder: Path, html: Path | None) -> None:
     Example:
       kobert-kit corpus stats clean --html clean.html
     """
-    from kobert_kit.corpus.curate import read_ledger
     from kobert_kit.corpus.documents import ReadReport
     from kobert_kit.corpus.files import find_files
     from kobert_kit.corpus.reading import read_documents
+    from kobert_kit.corpus.stage.curate import read_ledger
     from kobert_kit.corpus.stats import measure_corpus
     from kobert_kit.records import atomic_file, check_place
     from kobert_kit.report.corpus_stats import corpus_page, describe_corpus
@@ -219,8 +219,8 @@ def _by_source(preset: str) -> tuple[str, str]:
 
 
 def _sentences(name: str) -> Sentences:
-    from kobert_kit.corpus.curate import Sentences
     from kobert_kit.corpus.sentences import sentence_starts
+    from kobert_kit.corpus.stage.curate import Sentences
 
     if name == "none":
         return Sentences()

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from kobert_kit.corpus.compression import Advance, read_lines
 from kobert_kit.corpus.documents import NOT_UTF8, Document, ReadReport
 from kobert_kit.corpus.files import format_of, readable_path
-from kobert_kit.corpus.parquet import read_rows
+from kobert_kit.corpus.formats.compression import Advance, read_lines
+from kobert_kit.corpus.formats.parquet import read_rows
 
 NOT_JSON = "not JSON"
 NOT_OBJECT = "not a JSON object"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kobert_kit.corpus.ledger import Flow, Ledger, Overlap
+from kobert_kit.corpus.stage.ledger import Flow, Ledger, Overlap
 from kobert_kit.report.tables import table
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 
 from kobert_kit.corpus.characters import CLASSES
-from kobert_kit.corpus.ledger import Ledger
+from kobert_kit.corpus.stage.ledger import Ledger
 from kobert_kit.corpus.stats import CorpusStats
 from kobert_kit.report.corpus import overlap_table, source_table
 from kobert_kit.report.html import html_page, html_table

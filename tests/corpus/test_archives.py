@@ -15,8 +15,8 @@ import pytest
 from corpus_files import COMPRESS, jsonl, parquet
 from test_curate import lines, run, text
 
-from kobert_kit.corpus.archives import Entry, list_members, walk
-from kobert_kit.corpus.compression import Damaged
+from kobert_kit.corpus.formats.archives import Entry, list_members, walk
+from kobert_kit.corpus.formats.compression import Damaged
 from kobert_kit.errors import DataError
 
 KINDS = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst"]

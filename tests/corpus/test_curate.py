@@ -21,13 +21,13 @@ import pytest
 import zstandard
 from corpus_files import jsonl, page, parquet, write_bytes
 
-from kobert_kit.corpus.curate import CorpusSettings, Sentences, make_corpus, read_ledger
 from kobert_kit.corpus.documents import ReadReport
 from kobert_kit.corpus.files import find_files
-from kobert_kit.corpus.ledger import Ledger
 from kobert_kit.corpus.reading import read_documents
 from kobert_kit.corpus.sentences import sentence_starts
-from kobert_kit.corpus.steps import Pace
+from kobert_kit.corpus.stage.curate import CorpusSettings, Sentences, make_corpus, read_ledger
+from kobert_kit.corpus.stage.ledger import Ledger
+from kobert_kit.corpus.stage.steps import Pace
 from kobert_kit.errors import DataError, UsageError
 
 SMALL = {"chunk_bytes": 20_000, "shard_chunks": 3}
@@ -145,8 +145,8 @@ def test_workers_and_parts_change_no_byte(sources: list[Path], made: Path, tmp_p
 PROGRAM = """
 import sys
 from pathlib import Path
-from kobert_kit.corpus.curate import CorpusSettings, make_corpus
-from kobert_kit.corpus.steps import Pace
+from kobert_kit.corpus.stage.curate import CorpusSettings, make_corpus
+from kobert_kit.corpus.stage.steps import Pace
 if __name__ == "__main__":
     settings = CorpusSettings({"": "wiki"})
     pace = Pace(workers=2, chunk_bytes=20_000, shard_chunks=3)
@@ -312,7 +312,7 @@ def test_names_of_korean_windows_are_written_as_they_were_meant(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.csv", "a.html"])
 def test_a_record_that_is_too_long_counts_with_all_its_bytes(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("kobert_kit.corpus.cutting.LONGEST_RECORD", 50_000)
+    monkeypatch.setattr("kobert_kit.corpus.stage.cutting.LONGEST_RECORD", 50_000)
     good = '{"text": "좋은 글이다."}' if name == "a.jsonl" else "좋은 글이다."
     lines_before = {"a.csv": ["text", good], "a.html": []}.get(name, [good, ""])
     (tmp_path / name).write_text("\n".join([*lines_before, "x" * 999_999]), encoding="utf-8")

@@ -13,13 +13,13 @@ import pytest
 from corpus_files import write_bytes
 from test_curate import lines, run, text
 
-import kobert_kit.corpus.buckets
-from kobert_kit.corpus.buckets import group_starts, sorted_buckets
+import kobert_kit.corpus.copies.buckets
+from kobert_kit.corpus.copies.buckets import group_starts, sorted_buckets
+from kobert_kit.corpus.copies.minhash import FEWEST, NGRAM, PLACES, sign, similarity
+from kobert_kit.corpus.copies.near import THRESHOLD, find_near
+from kobert_kit.corpus.copies.ngrams import hash_ngrams
+from kobert_kit.corpus.copies.overlap import build_index, find_sentences
 from kobert_kit.corpus.disk import let_go
-from kobert_kit.corpus.minhash import FEWEST, NGRAM, PLACES, sign, similarity
-from kobert_kit.corpus.near import THRESHOLD, find_near
-from kobert_kit.corpus.ngrams import hash_ngrams
-from kobert_kit.corpus.overlap import build_index, find_sentences
 from kobert_kit.errors import DataError
 
 
@@ -137,7 +137,7 @@ def test_buckets_on_disk_give_what_sorting_gives(
     places = np.split(np.arange(1_000), 10)
     blocks = [(hashes[indices], indices) for indices in places]
     for size in (10_000, 100):
-        monkeypatch.setattr(kobert_kit.corpus.buckets, "BUCKET", size)
+        monkeypatch.setattr(kobert_kit.corpus.copies.buckets, "BUCKET", size)
         first = np.full(1_000, -1)
         for keys, indices in sorted_buckets(blocks, 1_000, tmp_path / "buckets"):
             first[indices] = indices[group_starts(keys)]

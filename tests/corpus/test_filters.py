@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from kobert_kit.corpus.characters import count_classes, hangul_share
-from kobert_kit.corpus.checks import CHECKS
-from kobert_kit.corpus.edits import EDITS
-from kobert_kit.corpus.filters import NAMES, PRESETS, LineRules, build_filters, choose_filters
-from kobert_kit.corpus.lines import hash_lines, trim
+from kobert_kit.corpus.copies.hashes import hash_lines
 from kobert_kit.corpus.sentences import sentence_starts
+from kobert_kit.corpus.stage.checks import CHECKS
+from kobert_kit.corpus.stage.edits import EDITS
+from kobert_kit.corpus.stage.filters import NAMES, PRESETS, LineRules, build_filters, choose_filters
+from kobert_kit.corpus.stage.lines import trim
 from kobert_kit.errors import UsageError
 
 

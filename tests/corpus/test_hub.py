@@ -8,8 +8,8 @@ import pytest
 from corpus_files import parquet, write_bytes
 from test_curate import lines, run
 
-from kobert_kit.corpus.context import name_sources
-from kobert_kit.corpus.hub import HubSource, parse_hub
+from kobert_kit.corpus.stage.context import name_sources
+from kobert_kit.corpus.stage.hub import HubSource, parse_hub
 from kobert_kit.errors import DataError, UsageError
 
 TEXTS = [f"{n}번째 글이다. 바다에는 {n * 7919}번 배가 다닌다." for n in range(40)]

@@ -15,7 +15,7 @@ from hub_client import kobert_kit, run_python
 from hub_server import Files, Hub
 from test_curate import contents, lines
 
-from kobert_kit.corpus.curate import read_ledger
+from kobert_kit.corpus.stage.curate import read_ledger
 
 NAME = "wikimedia/wikipedia"
 SOURCE = f"hf:{NAME}:20231101.ko"
@@ -128,8 +128,8 @@ def test_a_stream_that_broke_off_is_continued(hub: Hub, tmp_path: Path) -> None:
 READ = """
 import json, sys
 from pathlib import Path
-from kobert_kit.corpus.hub import hub_revision, read_hub
-from kobert_kit.corpus.raw import Raw
+from kobert_kit.corpus.stage.hub import hub_revision, read_hub
+from kobert_kit.corpus.formats.raw import Raw
 from kobert_kit.errors import KobertKitError
 
 for source in map(Path, sys.argv[1:]):

@@ -15,10 +15,10 @@ from test_raw import read
 
 pytest.importorskip("ijson")
 
-import kobert_kit.corpus.json_files
-from kobert_kit.corpus.cutting import read_raw
-from kobert_kit.corpus.json_constants import null_constants
-from kobert_kit.corpus.namumark import namu_prose
+import kobert_kit.corpus.formats.json_files
+from kobert_kit.corpus.formats.json_constants import null_constants
+from kobert_kit.corpus.formats.namumark import namu_prose
+from kobert_kit.corpus.stage.cutting import read_raw
 
 WRITTEN = {
     "id": "WARW01",
@@ -167,7 +167,7 @@ def test_a_file_that_is_one_document_or_a_document_a_line(tmp_path: Path) -> Non
 def test_a_document_that_is_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kobert_kit.corpus.json_files.LONGEST_RECORD", 50_000)
+    monkeypatch.setattr("kobert_kit.corpus.formats.json_files.LONGEST_RECORD", 50_000)
     rows = [{"text": "가"}, {"paragraph": [{"form": "긴 글이다. " * 1_000}] * 9}, {"text": "나"}]
     found, end = read(write_bytes(tmp_path / "a.json", json.dumps(rows).encode()))
     assert [p.text or p.problem[:11] for _, p in found] == ["가", "longer than", "나"]
@@ -211,7 +211,7 @@ def test_a_string_of_many_megabytes_takes_no_longer_than_its_length(tmp_path: Pa
 
 
 def test_a_value_without_end_ends_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kobert_kit.corpus.json_files, "LONGEST_VALUE", 1 << 20)
+    monkeypatch.setattr(kobert_kit.corpus.formats.json_files, "LONGEST_VALUE", 1 << 20)
     content = b'[{"text": "' + "앞의 글이다.".encode() + b'"}, {"text": "' + b"a" * (3 << 20)
     *found, end = read_raw(
         0, write_bytes(tmp_path / "a.json", content), "text", lambda consumed: None

@@ -10,7 +10,7 @@ from corpus_files import write_bytes
 from test_curate import lines, run
 from test_raw import read
 
-from kobert_kit.corpus.html_text import main_text
+from kobert_kit.corpus.formats.html_text import main_text
 
 PAGE = """<!doctype html><html lang=ko class="menu"><head><meta charset="euc-kr">
 <title>등대 이야기 | 달빛신문</title><style>p{}</style>
@@ -97,7 +97,7 @@ PROSE = (
 
 def test_markdown_to_prose() -> None:
     pytest.importorskip("markdown_it")
-    from kobert_kit.corpus.markdown_text import markdown_prose
+    from kobert_kit.corpus.formats.markdown_text import markdown_prose
 
     assert markdown_prose(MARKUP) == ("달빛 마을", PROSE)
     assert markdown_prose("") == ("", "")
@@ -147,7 +147,7 @@ def test_a_folder_of_pages(tmp_path: Path) -> None:
 
 
 def test_a_page_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kobert_kit.corpus.cutting.LONGEST_RECORD", 50_000)
+    monkeypatch.setattr("kobert_kit.corpus.stage.cutting.LONGEST_RECORD", 50_000)
     ((_, parsed),), end = read(write_bytes(tmp_path / "a.html", b"<p>x" * 20_000))
     assert parsed.problem.startswith("longer than") and not end.problem
 

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from corpus_files import COMPRESS, jsonl, parquet, write_bytes
 
-import kobert_kit.corpus.cutting
-from kobert_kit.corpus.cutting import FORMATS, read_raw
-from kobert_kit.corpus.encodings import Transcoded, detect
+import kobert_kit.corpus.stage.cutting
 from kobert_kit.corpus.files import format_of
-from kobert_kit.corpus.parsing import Parsed, parse
-from kobert_kit.corpus.raw import FileEnd, Raw
+from kobert_kit.corpus.formats.encodings import Transcoded, detect
+from kobert_kit.corpus.formats.raw import FileEnd, Raw
+from kobert_kit.corpus.stage.cutting import FORMATS, read_raw
+from kobert_kit.corpus.stage.parsing import Parsed, parse
 
 SYLLABLES = [chr(code) for code in range(0xAC00, 0xD7A4)]
 TEXTS = ["봄비가 온다.\n우산을 챙겼다.", "뷁! 똠방각하, 펲시콜라 ㅋㅋ", "café 漢字 ½"]
@@ -111,7 +111,7 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_is_left_out_and_never_held(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kobert_kit.corpus.cutting, "LONGEST_RECORD", 50_000)
+    monkeypatch.setattr(kobert_kit.corpus.stage.cutting, "LONGEST_RECORD", 50_000)
     good = [b'{"text": "good"}', b'{"text": "also good"}']
     head = b"text\n" if name == "a.csv" else b""
     path = write_bytes(tmp_path / name, head + good[0] + b"\n" + b"x" * 999_999 + b"\n" + good[1])
@@ -285,7 +285,7 @@ def test_a_quote_that_opens_where_another_row_ends_is_found(tmp_path: Path) -> N
 def test_a_quoted_field_that_is_too_long_ends_with_its_first_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kobert_kit.corpus.cutting, "LONGEST_RECORD", 5_000)
+    monkeypatch.setattr(kobert_kit.corpus.stage.cutting, "LONGEST_RECORD", 5_000)
     lines = [f"{n},{n}번째 글" for n in range(2_000)]
     for at in (1_400, 900, 0):
         lines.insert(at, 'x,"열린 글')

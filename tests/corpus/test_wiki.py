@@ -12,7 +12,7 @@ from test_raw import read
 
 pytest.importorskip("mwparserfromhell")
 
-from kobert_kit.corpus.wikitext import prose
+from kobert_kit.corpus.formats.wikitext import prose
 
 ARTICLE = """{{마을 정보|이름=달빛마을|그림=[[파일:달.png]]}}
 '''달빛마을'''({{언어|en|Moon}})은 [[바다]] 옆의 [[마을 (1)|작은 마을]]이다.<ref>지도</ref>

@@ -1,0 +1,58 @@
+"""Layouts of documents in JSON: the National Institute's Modu corpora, AI-Hub's, and Namuwiki.
+
+By their public descriptions. A document is text in paragraphs (`paragraph`: written, newspapers;
+`paragraphs` with a `context`; `text` as lists of sentences), or what people said in turn
+(`utterance`: spoken, messenger; `dialogue`), an utterance a line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kobert_kit.corpus.formats.namumark import namu_prose
+
+_IDS = ("id", "doc_id")
+_TITLES = ("title", "doc_title")
+_FORMS = ("form", "context", "sentence", "utterance", "text")  # of a paragraph, or utterance
+_PARTS = ("paragraph", "paragraphs", "utterance", "dialogue", "text", "body")
+
+
+def fields_of(item: dict[str, Any], text_field: str) -> dict[str, object]:
+    """``id``, ``title`` and, under the name ``text_field``, the text of a document."""
+    if item.get("namespace") is not None and isinstance(item.get("text"), str):
+        text: Any = namu_prose(item["text"]) if str(item["namespace"]) == "0" else ""
+    else:
+        text = item[text_field] if isinstance(item.get(text_field), str) else _text(item)
+    about = [item, item.get("metadata"), item.get("header")]
+    found: dict[str, object] = {"id": _first(about, _IDS), "title": _first(about, _TITLES)}
+    return found if text is None else found | {text_field: text}
+
+
+def _text(item: dict[str, Any]) -> str | None:
+    """The text of a document in parts; None where there are none that are known."""
+    for name in _PARTS:
+        part = item.get(name)
+        if isinstance(part, dict):
+            return _text(part)
+        if isinstance(part, list):
+            return "\n".join(line for inner in part if (line := _line(inner)))
+    return None
+
+
+def _line(part: Any) -> str:
+    """A paragraph or utterance; sentences in a list make one paragraph."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, list):
+        return " ".join(filter(None, map(_line, part)))
+    if isinstance(part, dict):
+        return next((part[name] for name in _FORMS if isinstance(part.get(name), str)), "")
+    return ""
+
+
+def _first(places: list[Any], names: tuple[str, ...]) -> object:
+    for place in places:
+        for name in names:
+            if isinstance(place, dict) and place.get(name) is not None:
+                return place[name]
+    return None

@@ -1,0 +1,133 @@
+"""Rows of a Parquet file as a stream."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from kobert_kit.corpus.files import compression_of
+from kobert_kit.corpus.formats.compression import Advance, Damaged, read_blocks
+from kobert_kit.errors import DataError, KobertKitError
+
+BATCH_ROWS = 256
+
+
+def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict[str, object]]:
+    """The column ``text``, as "text", and, where present, ``id`` and ``title``, row by row.
+
+    A string that is not UTF-8 comes out as bytes. A file compressed as a whole goes through a
+    temporary file, because Parquet is read from its end.
+
+    Raises:
+        DataError: the file cannot be read, is damaged, or has no such column.
+        KobertKitError: there is no room for the temporary file.
+    """
+    told = 0
+    try:
+        size = path.stat().st_size
+        with _plain(path) as stream:
+            for share, row in _rows(path, stream, text):
+                # The reader jumps about in the file, so its rows stand for its bytes.
+                advance(int(size * share) - told)
+                told = int(size * share)
+                yield row
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    advance(size - told)
+
+
+def read_copied_rows(
+    path: Path, blocks: Iterable[bytes], text: str = "text"
+) -> Iterator[dict[str, object]]:
+    """The same of a Parquet file that comes as ``blocks``."""
+    with _copied(path, blocks) as stream:
+        for _, row in _rows(path, stream, text):
+            yield row
+
+
+@contextlib.contextmanager
+def _plain(path: Path) -> Iterator[IO[bytes]]:
+    """``path``, or its decompressed content in a temporary file, open for reading."""
+    if compression_of(path):
+        with _copied(path, read_blocks(path, lambda consumed: None)) as stream:
+            yield stream
+        return
+    with path.open("rb") as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _copied(path: Path, blocks: Iterable[bytes]) -> Iterator[IO[bytes]]:
+    """``blocks`` in a temporary file.
+
+    Raises:
+        KobertKitError: there is no room for it. That ends the job, for the file is whole.
+    """
+    try:
+        with tempfile.TemporaryFile() as copy:
+            for block in blocks:
+                copy.write(block)
+            copy.seek(0)
+            yield copy
+    except Damaged as error:
+        raise DataError(
+            f"{path}: the compressed file is truncated or damaged ({error}); "
+            "repair it or leave it out"
+        ) from None
+    except OSError as error:  # the rows' own reader says what is wrong with them in its words
+        where = tempfile.tempdir or "the folder for temporary files"
+        raise KobertKitError(
+            f"{path}: Parquet is read from its end, and {where} does not take the unpacked copy "
+            f"that this needs ({error.strerror}); make room there, or set the environment "
+            "variable TMPDIR to a folder on another disk, and run the same command again"
+        ) from None
+
+
+def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dict[str, object]]]:
+    """Rows, each with the share of all rows that it and those before it are."""
+    import pyarrow
+    import pyarrow.parquet
+
+    row = 0
+    try:
+        with pyarrow.parquet.ParquetFile(stream) as table:
+            names = table.schema_arrow.names
+            if text not in names:
+                raise DataError(
+                    f"{path}: no column '{text}', only {', '.join(names)}; rename the column that "
+                    "holds the documents, or name it with kobert-kit corpus --text-field"
+                )
+            if names.count(text) > 1:
+                raise DataError(f"{path}: several columns '{text}'; rename all but one")
+            columns = [text, *(name for name in ("id", "title") if names.count(name) == 1)]
+            keys = ["text", *columns[1:]]
+            for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=columns):
+                for values in zip(*map(batch.column, columns), strict=True):
+                    row += 1
+                    share = row / table.metadata.num_rows
+                    yield share, dict(zip(keys, map(_value, values), strict=True))
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"{path}: not a Parquet file, or damaged after row {row:,} ({reason}); "
+            "repair it or leave it out"
+        ) from None
+
+
+def _value(scalar: Any) -> object:
+    """A string, where it is none of UTF-8 its bytes, or what else there is; None for what Python
+    has nothing for, such as a time in nanoseconds."""
+    import pyarrow
+
+    try:
+        if isinstance(scalar, pyarrow.DictionaryScalar):
+            scalar = scalar.value
+        value = scalar.as_py()
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return scalar.as_buffer().to_pybytes() if hasattr(scalar, "as_buffer") else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,61 @@
+"""What the sources of a corpus come to: its files, on disk, in archives, and of the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from kobert_kit.corpus.files import Refuse, find_files, format_of
+from kobert_kit.corpus.formats.archives import ARCHIVES, UNPACK, UNREAD, list_members
+from kobert_kit.corpus.stage.cutting import FORMATS
+from kobert_kit.corpus.stage.hub import hub_input, hub_revision, is_hub, open_hub, parse_hub
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class Found:
+    """``files`` in order, each with the number of the source that it was first found in;
+    the archive that a member lies in, and the revision of a data set of the hub. ``begun`` are
+    the inputs of the run that is continued."""
+
+    files: dict[Path, int] = field(default_factory=dict)
+    archives: dict[Path, Path] = field(default_factory=dict)
+    revisions: dict[Path, str] = field(default_factory=dict)
+    begun: Mapping[str, str] = field(default_factory=dict)
+    _seen: set[Path] = field(default_factory=set)
+
+    def add(self, path: Path, source: int, refuse: Refuse) -> None:
+        """Take in all files of a source; ``refuse`` is told of what cannot be read."""
+        if is_hub(path):
+            # The hub moves on, but keeps what it had: a run ends with the commit it began with.
+            begun = None if parse_hub(path).is_folder else self.begun.get(hub_input(path))
+            self.revisions[path] = begun or hub_revision(path)
+            open_hub(path, self.revisions[path])  # what is wrong shows before any work
+            self.files.setdefault(path, source)
+            return
+        for file in find_files([path], (*FORMATS, *ARCHIVES), refuse):
+            if file.resolve() in self._seen or (file != path and _is_about(file)):
+                continue
+            self._seen.add(file.resolve())
+            members = [file]
+            if format_of(file, ARCHIVES):
+                members = list_members(file, FORMATS, refuse)
+                self.archives |= dict.fromkeys(members, file)
+            for member in members:
+                if member == path or not _is_about(member):
+                    self.files.setdefault(member, source)
+        for archive in sorted(path.rglob("*")):
+            if archive.name.lower().endswith(UNREAD):
+                refuse(archive, f"an archive, {UNPACK}")
+
+    def by_index(self, values: Mapping[Path, Value]) -> dict[int, Value]:
+        """``values`` of some files by the files' indices."""
+        return {at: values[file] for at, file in enumerate(self.files) if file in values}
+
+
+def _is_about(file: Path) -> bool:
+    """Whether a file is about those around it, which are the corpus; named itself, it is read."""
+    return file.name.lower().startswith("readme.")
