@@ -253,7 +253,6 @@ class _Run:
                     stop,
                 )
         self._check_finite()
-        self._count_tokens()
         if not result.evaluations or result.evaluations[-1]["step"] != result.steps:
             self._evaluate()
 
@@ -367,6 +366,7 @@ class _Run:
 
     def _evaluate(self) -> bool:
         """Whether the run is to end here."""
+        self._count_tokens()
         with self.placement.whole() as model, self.accelerator.autocast():
             model.eval()
             with torch.inference_mode():

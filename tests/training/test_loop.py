@@ -101,6 +101,13 @@ def test_learns_and_reports(tmp_path):
     assert [row["step"] for row in result.evaluations] == [75, 150, 225, 300]
 
 
+def test_every_line_counts_the_tokens_up_to_its_step(tmp_path):
+    run(tmp_path, steps=36, log_every=5, evaluations=3)
+    rows = lines(tmp_path)
+    assert {5, 12, 24, 35, 36} <= {row["step"] for row in rows}
+    assert all(row["tokens"] == 12 * row["step"] for row in rows)
+
+
 @pytest.mark.parametrize("sig, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 @pytest.mark.parametrize("stop_at", [0, 7, 20, 38])
 def test_a_stopped_run_ends_as_if_it_had_not_been(tmp_path, sig, code, stop_at):
