@@ -154,7 +154,12 @@ def _finetune(
     settings = FinetuneSettings(**options)
     chosen = range(seeds) if seed is None else [seed]
     given = [name for each in tasks for name in (KLUE_TASKS if each == "all" else [each])]
-    chosen_tasks = {task.name: task for task in map(get_task, given)}
+    chosen_tasks: dict[str, Any] = {}
+    for each in dict.fromkeys(given):
+        task = get_task(each)
+        if task.name in chosen_tasks:
+            raise click.UsageError(f"--task {each}: another has the name {task.name}, too")
+        chosen_tasks[task.name] = task
     for task in chosen_tasks.values():
         check_settings(task, settings)
     failed = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from kobert_kit.finetune.model import ModelFolder, open_classifier
 from kobert_kit.finetune.objective import EVALUATION_BATCH_SIZE, TaskObjective
 from kobert_kit.finetune.results import STAGE, read_scores, write_lines
 from kobert_kit.records import RECORD_NAME, Record, check_place, read_record
-from kobert_kit.tasks.catalogue import get_task
+from kobert_kit.tasks.catalogue import TASKS, get_task
 from kobert_kit.tasks.data import read_examples
 from kobert_kit.tasks.encode import Encoded
+from kobert_kit.tasks.mrc import AnswerTask
+from kobert_kit.tasks.own.ready import ready_tasks
 from kobert_kit.tasks.own.tasks import label_digest
 from kobert_kit.tasks.task import Task
 from kobert_kit.tokenizer.loading import tokenizer_fingerprint
@@ -98,6 +100,11 @@ def _check_output(output: Path, file: Path) -> None:
 def _task(record: Record, described: str | None) -> Task[Any]:
     """The task that the model was fine-tuned on."""
     name = record.settings["task"]
+    if described is None and name not in (*TASKS, *ready_tasks()):
+        raise UsageError(
+            f"--model: it was fine-tuned on {name}, a task of your own; name its file, --task "
+            f"{name}.toml"
+        )
     task = get_task(described or name)
     if task.name != name:
         raise UsageError(f"--task {described}: the model was fine-tuned on {name}")
@@ -106,6 +113,8 @@ def _task(record: Record, described: str | None) -> Task[Any]:
             f"--task {described or name}: the model was fine-tuned with other labels, or with "
             "these in another order; name the file as it was then"
         )
+    if isinstance(task, AnswerTask) and "null_threshold" in record.results:
+        return replace(task, may_lack_answer=True)
     return task
 
 

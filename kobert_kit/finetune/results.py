@@ -65,6 +65,8 @@ def read_scores(seed: Path) -> dict[str, Any]:
 def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
     """Mean, standard deviation (over n - 1) and best of all seeds finished in ``output``.
 
+    The best seed is that with the highest headline metric; all its metrics are called so.
+
     Raises:
         DataError: what a seed left is damaged.
     """
@@ -73,6 +75,7 @@ def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
         for path in output.glob(f"seed-*/{RECORD_NAME}")
     }
     seeds = {seed: finished[seed] for seed in sorted(finished, key=int)}
+    best = max(seeds.values(), key=lambda scores: _or_least(scores["last"][task.headline]))
     metrics = {}
     for name in next(iter(seeds.values()))["last"]:
         values = [scores["last"][name] for scores in seeds.values()]
@@ -80,9 +83,13 @@ def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
         metrics[name] = {
             "mean": float(np.mean(values)) if defined else None,
             "std": float(np.std(values, ddof=1)) if defined and len(values) > 1 else None,
-            "best": max(values) if defined else None,
+            "best": best["last"][name],
         }
     return {"task": task.name, "headline": task.headline, "metrics": metrics, "seeds": seeds}
+
+
+def _or_least(value: float | None) -> float:
+    return -math.inf if value is None else value
 
 
 def _scores(

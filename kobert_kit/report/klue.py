@@ -80,6 +80,7 @@ def describe(run: Path) -> str:
         means = [score(values["mean"], values["std"]) for values in metrics.values()]
         best = [values["best"][top] for values in summary["seeds"].values()]
         rows.append(["mean ± std", *means, score(*_mean_and_std(best))])
+        rows.append(["best seed", *(score(values["best"]) for values in metrics.values()), ""])
     head = [summary["task"], *metrics, "best epoch"]
     if len(head) > MOST_COLUMNS:  # a metric a line, which fits where a metric a column does not
         head, *rows = [list(line) for line in zip(head, *rows, strict=True)]
@@ -116,10 +117,16 @@ def read_summary(run: Path) -> dict[str, Any]:
         DataError: ``run`` is no folder of a finished run, or its file is damaged.
     """
     path = run / "metrics.json"
-    summary = read_json(path)
-    if not isinstance(summary, dict) or not summary.keys() >= SUMMARY:
+    summary: Any = read_json(path)
+    try:
+        values = summary["metrics"][summary["headline"]]
+        whole = summary.keys() >= SUMMARY and values.keys() >= {"mean", "std", "best"}
+    except (AttributeError, KeyError, TypeError):
+        whole = False
+    if not whole:
         raise DataError(f"{path}: damaged; run the same klue command again to have it written anew")
-    return summary
+    found: dict[str, Any] = summary
+    return found
 
 
 def read_json(path: Path) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kobert_kit.tasks.encode import E, Encoded, flat, padded
-from kobert_kit.tasks.formats.official import sentence_records
+from kobert_kit.tasks.formats.official import only_title, sentence_records
 from kobert_kit.tasks.formats.treebank import LABELS, TAGS, Sentence, parse_lines, parse_row
 from kobert_kit.tasks.heads.kinds import IGNORED, Arcs, Head, TaggedArcs
 from kobert_kit.tasks.metrics import (
@@ -95,7 +95,7 @@ class ParsingTask:
 
     def with_label(self, record: list[str]) -> list[str]:
         """A sentence without heads has its eojeols, or the line '## guid<TAB>sentence' alone."""
-        comments = [line for line in record if line.startswith("##")]
+        comments = only_title(record)
         rows = [line.split("\t") for line in record if not line.startswith("##")]
         if not comments or any(len(row) == 1 or len(row) > 4 for row in rows):
             return record

@@ -12,7 +12,7 @@ import numpy as np
 from kobert_kit.tasks.answers import Found, best_threshold, find_answers, lost
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.formats.files import SplitFiles
-from kobert_kit.tasks.formats.squad import Question, parse_question, question_records
+from kobert_kit.tasks.formats.squad import ASKED, Question, parse_question, question_records
 from kobert_kit.tasks.heads.kinds import Head, Spans
 from kobert_kit.tasks.metrics import (
     klue_mrc_em,
@@ -28,7 +28,11 @@ OVERLAP = 3  # neighbouring windows share a third of their length, as BERT's 128
 
 @dataclass(frozen=True)
 class AnswerTask:
-    """Extraction of answers from a context."""
+    """Extraction of answers from a context.
+
+    ``may_lack_answer``: whether a question of which nothing is known may be one without an answer,
+    as where the model learnt from such.
+    """
 
     name: str = "mrc"
     files: tuple[str | SplitFiles, ...] = (
@@ -39,6 +43,7 @@ class AnswerTask:
     headline: str = "klue_mrc_em"
     added_tokens: tuple[str, ...] = ()
     max_length: int = 128
+    may_lack_answer: bool = False
 
     @property
     def head(self) -> Head:
@@ -60,10 +65,13 @@ class AnswerTask:
         )
 
     def with_label(self, record: Any) -> Any:
-        """Unlabelled, a question may be one without an answer."""
-        if not isinstance(record, dict) or record.get("answers") is not None:
+        """Unlabelled is a question that lists no answers, unless it says that it has none."""
+        if not isinstance(record, dict) or record.get("answers"):
             return record
-        return record | {"answers": [], "is_impossible": True}
+        if record.get("answers") is not None and record.get("is_impossible"):
+            return record
+        impossible = False if self.may_lack_answer or "is_impossible" in record else None
+        return record | {"answers": [], "is_impossible": impossible, ASKED: True}
 
     def misfits(
         self, examples: Sequence[Question], tokenizer: Any, max_length: int

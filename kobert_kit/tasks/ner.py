@@ -14,7 +14,7 @@ from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.bio import OUTSIDE
 from kobert_kit.tasks.encode import Encoded
-from kobert_kit.tasks.formats.official import sentence_records
+from kobert_kit.tasks.formats.official import only_title, sentence_records
 from kobert_kit.tasks.formats.parse import comment_of, looks_like, short
 from kobert_kit.tasks.heads.kinds import Head, Tagging
 from kobert_kit.tasks.metrics import (
@@ -76,7 +76,7 @@ class EntityTask:
 
     def with_label(self, record: list[str]) -> list[str]:
         """A sentence without tags has its characters, or the line '## guid<TAB>sentence' alone."""
-        comments = [line for line in record if line.startswith("##")]
+        comments = only_title(record)
         lines = [line for line in record if not line.startswith("##")]
         if not comments or any(line[1:] not in ("", "\t") for line in lines):
             return record

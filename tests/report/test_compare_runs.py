@@ -82,6 +82,28 @@ def test_the_command(outputs, tmp_path, capsys):
         assert end.value.code == code and message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"metrics": {}},
+        {"metrics": None},
+        {"metrics": 3},
+        {"headline": "none"},
+        {"headline": []},
+        {"metrics": {"ynat_macro_f1": 3}},
+        {"metrics": {"ynat_macro_f1": {"mean": 3}}},
+    ],
+    ids=str,
+)
+def test_a_damaged_summary_is_named(damage, tmp_path):
+    run = tmp_path / "run"
+    write_run(run, "ynat", "ynat_macro_f1", 80.0, 0.5)
+    path = run / "metrics.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    with pytest.raises(DataError, match=r"run/metrics\.json: damaged"):
+        compare_runs([run])
+
+
 def test_a_folder_without_runs(tmp_path):
     with pytest.raises(DataError, match="no finished run"):
         compare_runs([tmp_path])

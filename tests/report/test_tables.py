@@ -86,6 +86,7 @@ def test_a_run_is_described_from_its_files(tmp_path):
     assert lines[0] == ["nli", "klue_nli_acc", "best epoch"]
     assert lines[2] == ["seed 0", "60.00", "61.00"]
     assert lines[4] == ["mean ± std", "61.00 ± 1.41", "62.00 ± 1.41"]
+    assert lines[5] == ["best seed", "62.00", ""]
 
 
 def test_confusion_tables_stand_beside_their_counts(tmp_path):

@@ -104,6 +104,8 @@ def test_seeds_give_mean_and_deviation_and_are_not_run_twice(model_dir, data_dir
     assert metric["mean"] == pytest.approx(statistics.mean(values))
     assert metric["std"] == pytest.approx(statistics.stdev(values))
     assert metric["best"] == max(values)
+    best = summary["seeds"][str(values.index(max(values)))]["last"]
+    assert {name: each["best"] for name, each in summary["metrics"].items()} == best
     assert first["metrics"]["ynat_macro_f1"]["std"] is None
     assert f"{metric['mean']:.2f} ± {metric['std']:.2f}" in describe(tmp_path / "out")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -316,7 +317,8 @@ def test_entities_are_scored_by_hand():
 
 BAD_TAGS = {
     "unknown": ("1\t밥\tFOO_B\n", "'3' is 'FOO_B'; expected one of .*PER_B.*-"),
-    "too few": ("1\t밥\n", "has no column 3"),
+    "too few": ("1\t밥\tFOD_B\n2\t국\n", "has no column 3"),
+    "no tags": ("1\t밥\n", "no '3'"),
     "no word": ("1\t\t-\n", "'2' is ''; expected a word"),
 }
 
@@ -423,6 +425,7 @@ def test_the_command_takes_names_and_files(tmp_path, capsys):
     text = ready_tasks()["nsmc"].read_text(encoding="utf-8")
     mine = tmp_path / "mine.toml"
     mine.write_text(text.replace('"nsmc"', '"mine"'), encoding="utf-8")
+    twin = Path(shutil.copy(mine, tmp_path / "twin.toml"))
     model = write_encoder(tmp_path / "model", texts_of(data_dir))
     words = ["klue", "--model", str(model), "--data-dir", str(data_dir), "--threads", "1"]
     words += ["--epochs", "1", "--output", str(tmp_path / "out")]
@@ -434,6 +437,7 @@ def test_the_command_takes_names_and_files(tmp_path, capsys):
     for wrong, code, message in [
         (["--task", "nmsc"], 2, "did you mean 'nsmc'"),
         (["--task", str(tmp_path / "none.toml")], 2, "no such file"),
+        (["--task", str(mine), "--task", str(twin)], 2, "another has the name mine"),
         (["--task", "nsmc", "--strict", "--seed", "3"], 1, "(77)"),
     ]:
         with pytest.raises(SystemExit) as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,135 @@ def test_sentences_of_ner_may_be_given_by_their_line_alone(encoder, tmp_path):
     first, second = lines(tmp_path / "new.jsonl")
     assert (first["guid"], len(first["pred"])) == ("a-1", len("민수가 #1 곳에 갔다"))
     assert (second["guid"], len(second["pred"])) == ("a-2", len("비가 온다."))
+
+
+def test_sentences_that_no_blank_line_parts_are_named(encoder, tmp_path):
+    """A word would be lost without a word: of several lines the last alone would be read."""
+    file = tmp_path / "new.tsv"
+    for name in ("ner", "dp"):
+        task = get_task(name)
+        file.write_text(
+            "## a\t비가 온다.\n## b\t눈이 온다.\n\n## c\t해가 난다.\n", encoding="utf-8"
+        )
+        for strict in (True, False):
+            run = tmp_path / name
+            finetune(task, encoder, SAMPLE, run, QUICK, [0], print, threads=1)
+            given = (file, run, tmp_path / "out.jsonl", print, 1, strict)
+            if strict:
+                with pytest.raises(DataError, match="a, b: sentences without a blank line"):
+                    predict(*given)
+            else:
+                assert predict(*given).lines == 1
+                assert len(predict(*given).skipped) == 1
+
+
+def as_korquad(path: Path) -> dict:
+    """The answerable questions of a file of KLUE-MRC, laid out as KorQuAD 1.0's."""
+    release = json.loads(path.read_text(encoding="utf-8"))
+    for article in release["data"]:
+        for paragraph in article["paragraphs"]:
+            kept = [qa for qa in paragraph["qas"] if not qa["is_impossible"]]
+            paragraph["qas"] = [
+                {"id": qa["guid"], "question": qa["question"], "answers": qa["answers"]}
+                for qa in kept
+            ]
+    return release
+
+
+@pytest.mark.parametrize("name", ["mrc", "korquad"])
+def test_where_every_question_has_an_answer_one_is_given(name, encoder, tmp_path):
+    """Also where no answer has the highest score, as with a model that has learnt little."""
+    for split in ("train", "dev"):
+        release = as_korquad(official_file(get_task("mrc").files, SAMPLE, split))
+        path = tmp_path / f"KorQuAD_v1.0_{split}.json"
+        path.write_text(json.dumps(release, ensure_ascii=False), encoding="utf-8")
+    run = tmp_path / "run"
+    finetune(get_task(name), encoder, tmp_path, run, QUICK, [0], print, threads=1)
+    dev = tmp_path / "KorQuAD_v1.0_dev.json"
+    predict(dev, run, tmp_path / "gold.jsonl", print, threads=1)
+    bare = unlabelled_copy(dev, tmp_path / "run")
+    predict(bare, run, tmp_path / "bare.jsonl", print, threads=1)
+    predicted = lines(tmp_path / "bare.jsonl")
+    assert all(line["pred"] for line in predicted)
+    assert any(line["null_score"] > line["best"][0]["score"] for line in predicted)
+    assert all(map(same, predicted, map(without_gold, lines(tmp_path / "gold.jsonl"))))
+
+
+def test_what_says_that_a_question_has_no_answer():
+    asked = {"guid": "a", "context": "김밥을 먹었다.", "question": "무엇을?"}
+    plain = replace(get_task("mrc"), may_lack_answer=True)
+    for fields, task, impossible in (
+        ({}, get_task("mrc"), None),
+        ({}, plain, False),
+        ({"answers": []}, get_task("korquad"), None),
+        ({"answers": None, "is_impossible": True}, get_task("mrc"), False),
+        ({"answers": [], "is_impossible": False}, get_task("korquad"), False),
+    ):
+        record = task.with_label(asked | fields)
+        question = task.parse(record, "here")
+        assert question.impossible is impossible and not question.answers
+    labelled = asked | {"answers": [], "is_impossible": True}
+    assert plain.with_label(labelled) is labelled
+
+
+OWN = {
+    "tsv without the column": (
+        'format = "tsv"\n',
+        'kind = "classification"\nlabels = ["0", "1"]\n',
+        ("t\ty\n김밥이 맛있다\t1\n국수가 짜다\t0\n", "t\n국수가 맛있다\n"),
+    ),
+    "tsv without a header": (
+        'format = "tsv"\nheader = false\n',
+        'kind = "classification"\nlabels = ["0", "1"]\n',
+        ("김밥이 맛있다\t1\n국수가 짜다\t0\n", "국수가 맛있다\n"),
+    ),
+    "words without tags": (
+        'format = "words"\n',
+        'kind = "tagging"\nlabels = ["FD"]\nunit = "word"\n',
+        ("김밥을\tB-FD\n먹었다\tO\n\n국수가\tB-FD\n짜다\tO\n", "국수를\n먹었다\n"),
+    ),
+    "words with empty tags": (
+        'format = "words"\n',
+        'kind = "tagging"\nlabels = ["FD"]\nunit = "word"\n',
+        ("김밥을\tB-FD\n먹었다\tO\n\n국수가\tB-FD\n짜다\tO\n", "국수를\t\n먹었다\t\n"),
+    ),
+    "paths with dots": (
+        'format = "jsonl"\n',
+        'kind = "tagging"\nlabels = ["FD"]\nunit = "word"\n',
+        (
+            '{"d": {"t": ["김밥"], "y": ["B-FD"]}}\n{"d": {"t": ["짜다"], "y": ["O"]}}\n',
+            '{"d": {"t": ["국수", "먹었다"]}}\n',
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_label_of_a_task_of_ones_own_may_be_missing(name, model_dir, tmp_path):
+    layout, kind, (labelled, bare) = OWN[name]
+    text, label = (1, 2) if "header" in name or "words" in name else ('"t"', '"y"')
+    if "dots" in name:
+        text, label = '"d.t"', '"d.y"'
+    described = tmp_path / "own.toml"
+    described.write_text(
+        f'name = "own"\n{kind}files = {{ train = "a", dev = "a" }}\n{layout}'
+        f"columns = {{ text = {text}, label = {label} }}\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "a").write_text(labelled, encoding="utf-8")
+    (tmp_path / "new").write_text(bare, encoding="utf-8")
+    task, settings = get_task(str(described)), FinetuneSettings(epochs=1, max_length=16)
+    finetune(task, model_dir, tmp_path, tmp_path / "run", settings, [0], print, threads=1)
+    given = (tmp_path / "run", tmp_path / "out.jsonl", print, 1, True, str(described))
+    done = predict(tmp_path / "new", *given)
+    [line] = lines(tmp_path / "out.jsonl")
+    assert done.lines == 1 and not done.scores and "gold" not in line
+    if "tagging" in kind:
+        assert len(line["pred"]) == 2
+    predict(tmp_path / "a", *given)
+    assert [line["gold"] for line in lines(tmp_path / "out.jsonl")]
+    with pytest.raises(UsageError, match="a task of your own; name its file"):
+        predict(tmp_path / "new", tmp_path / "run", tmp_path / "out.jsonl", print)
 
 
 @pytest.mark.parametrize("kind", ["regression", "tagging"])

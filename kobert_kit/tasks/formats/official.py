@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from kobert_kit.errors import DataError, UsageError
+
+_TITLE = re.compile(r"##\s*(\S+)\t")
 
 
 def official_file(files: Sequence[str], data_dir: Path, split: str) -> Path:
@@ -76,6 +79,20 @@ def sentence_records(path: Path) -> Iterator[tuple[str, list[str]]]:
         lines, first = [], line_number + 1
     if not number:
         raise DataError(f"{path}: no sentences; get the file again")
+
+
+def only_title(lines: Sequence[str]) -> list[str]:
+    """The comments among the ``lines`` of a sentence, the last of which is its "## guid<TAB>text".
+
+    Raises:
+        DataError: they are of several sentences, which a blank line should part.
+    """
+    comments = [line for line in lines if line.startswith("##")]
+    # What the first comments of a file say of its columns has tabs, too, but blanks before them.
+    titles = [found[1] for found in map(_TITLE.match, comments) if found]
+    if len(titles) > 1:
+        raise DataError(f"{', '.join(titles)}: sentences without a blank line between them")
+    return comments
 
 
 def read_json(path: Path) -> Any:

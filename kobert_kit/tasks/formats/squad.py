@@ -13,6 +13,7 @@ from kobert_kit.tasks.formats.official import read_json
 from kobert_kit.tasks.formats.parse import looks_like, short, text_of
 
 TASK_NAME = "mrc"
+ASKED = "asked"  # a key of records whose answer nobody knows yet
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Question:
     """``answers`` are (start, text), with ``context[start:]`` beginning with the text.
 
     An unanswerable question has none. ``impossible`` is None in layouts (SQuAD 1.1, KorQuAD 1.0)
-    in which every question has an answer.
+    in which every question has an answer. One whose answer is not known has none either.
     """
 
     guid: str
@@ -92,7 +93,7 @@ def parse_question(record: Record, where: str) -> Question:
     if not isinstance(answers, list):
         raise DataError(f"{where}: no list 'answers'")
     found = tuple(dict.fromkeys(_answer(each, context, where) for each in answers))
-    if bool(found) == bool(impossible):
+    if bool(found) == bool(impossible) and ASKED not in record:
         raise DataError(
             f"{where}: " + ("unanswerable, but has answers" if found else "no answer to learn from")
         )

@@ -108,7 +108,8 @@ def _numbers(fields: Iterable[str]) -> list[str]:
 
 def _check_columns(path: Path, names: list[str], columns: Columns, header: bool) -> None:
     for name, key in columns.names().items():
-        if name not in names:
+        # What is to be predicted has no label, and an example without one is told by itself.
+        if name not in names and name != columns.label:
             there = f"the header has {', '.join(names)}" if header else f"there are {len(names)}"
             guess = near(name, names) if header else ""
             raise DataError(f"{path}: no column {name} for 'columns.{key}'{guess}; {there}")
@@ -117,6 +118,7 @@ def _check_columns(path: Path, names: list[str], columns: Columns, header: bool)
 def _sentences(path: Path, layout: Layout, columns: Columns) -> Iterator[tuple[str, Raw]]:
     """A row a sentence, each column a list."""
     last = max(map(int, columns.names()))
+    texts = max(int(name) for name in columns.names() if name != columns.label)
     lines: list[list[str]] = []
     first = 1
     for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
@@ -126,12 +128,14 @@ def _sentences(path: Path, layout: Layout, columns: Columns) -> Iterator[tuple[s
                 lines.append(line.split("\t"))
             continue
         if lines:
-            yield f"{path}:{first}", _sentence(lines, last, f"{path.stem}-{first}")
+            without_tags = all(len(fields) < last for fields in lines)
+            width = texts if without_tags else last
+            yield f"{path}:{first}", _sentence(lines, width, f"{path.stem}-{first}")
         lines, first = [], number + 1
 
 
-def _sentence(lines: list[list[str]], last: int, guid: str) -> Raw:
+def _sentence(lines: list[list[str]], width: int, guid: str) -> Raw:
     for fields in lines:
-        if len(fields) < last:
-            return f"{short(chr(9).join(fields))} has no column {last}"
-    return Row(guid, {str(n + 1): [fields[n] for fields in lines] for n in range(last)})
+        if len(fields) < width:
+            return f"{short(chr(9).join(fields))} has no column {width}"
+    return Row(guid, {str(n + 1): [fields[n] for fields in lines] for n in range(width)})

@@ -32,6 +32,7 @@ from kobert_kit.tasks.metrics import (
 from kobert_kit.tasks.mrc import AnswerTask, plain_threshold
 from kobert_kit.tasks.own.description import Columns, Description
 from kobert_kit.tasks.own.rows import Raw, Row, read_rows
+from kobert_kit.tasks.own.toml_table import near
 from kobert_kit.tasks.sentence import Example, Sentences
 from kobert_kit.tasks.tagging import TaggedUnits, Units, joined
 from kobert_kit.tasks.task import Task
@@ -88,20 +89,19 @@ class Described:
         return Fields(record, self.description, self.description.columns, where)
 
     def with_label(self, record: Raw) -> Raw:
-        """A file with a header needs the label's column; what stands in it may be empty."""
+        """The label may be empty, or its column missing."""
         if isinstance(record, str):
             return record
-        name, values = self.description.columns.label, record.values
-        found = values.get(name)
-        found = nested(values, name.split(".")) if found is None else found
-        if found not in (None, "", []):
+        name = self.description.columns.label
+        found = _value(record, name)
+        if not (found is None or found == "" or (isinstance(found, list) and not any(found))):
             return record
-        return replace(record, values={**values, name: self._any_label(record)})
+        return replace(record, values={**record.values, name: self._any_label(record)})
 
     def _any_label(self, record: Row) -> Any:
         task = self.description
         if task.kind == "tagging":
-            units = record.values.get(task.columns.text[0]) or []
+            units = _value(record, task.columns.text[0]) or []
             outside = next(raw for raw, tag in task.names_of_tags.items() if tag == OUTSIDE)
             return [outside] * len(units.split() if isinstance(units, str) else units)
         if task.kind == "regression":
@@ -179,10 +179,9 @@ class Fields:
         return [names[tag] for tag in found]
 
     def _value(self, name: str) -> Any:
-        value = self.row.values.get(name)
-        value = nested(self.row.values, name.split(".")) if value is None else value
+        value = _value(self.row, name)
         if value is None:
-            raise DataError(f"{self.where}: no '{name}'")
+            raise DataError(f"{self.where}: no '{name}'{near(name, list(self.row.values))}")
         return value
 
     def _text(self, name: str) -> str:
@@ -202,6 +201,12 @@ class Fields:
 
     def _bad(self, name: str, value: Any, expected: str) -> DataError:
         return DataError(f"{self.where}: '{name}' is {short(value)}; {expected}")
+
+
+def _value(row: Row, name: str) -> Any:
+    """What a row has by that name, or by the parts of a name with dots; None where nothing."""
+    value = row.values.get(name)
+    return nested(row.values, name.split(".")) if value is None else value
 
 
 def _spelled(value: Any) -> str:
