@@ -68,7 +68,7 @@ def corpus() -> None:
     multiple=True,
     metavar="DIR",
     type=click.Path(path_type=Path, exists=True),
-    help="A file or folder of evaluation data (JSON, TSV, CSV, text): documents that hold a "
+    help="A file or folder of evaluation data (JSON, TSV, CSV, Parquet, text): documents that hold a "
     "sentence of it go. May be given several times.",
 )
 @click.option(

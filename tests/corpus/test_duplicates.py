@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import multiprocessing
 import random
 import sys
+import unicodedata
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import zstandard
 from corpus_files import write_bytes
 from test_curate import lines, run, text
 
@@ -209,6 +214,47 @@ def test_the_stage_tells_what_it_found_of_each_evaluation_file(
     if action == "drop":
         assert [entry["reason"] for entry in lines(output, "dropped")] == ["evaluation text"] * 2
         assert "qa.json" in lines(output, "dropped")[0]["detail"]
+
+
+@pytest.mark.parametrize("kind", ["txt", "tsv.gz", "parquet", "jsonl.zst"])
+def test_evaluation_sentences_are_found_as_the_filters_leave_them(
+    kind: str, tmp_path: Path
+) -> None:
+    """Documents are compared after they were cleaned."""
+    sentences = [
+        "진짜 너무 재밌어ㅋㅋㅋㅋㅋㅋㅋㅋㅋ 또 볼 거예요ㅠㅠㅠㅠㅠㅠ",
+        "ㅠㅠㅠㅠㅠㅠ민수가 가다니ㅠㅠㅠㅠㅠㅠ",
+        "자세한 내용은 https://example.com/notice/20 에서 볼 수 있습니다",
+        "화가는 &quot;봄&amp;가을&quot; 전시회에서 그림 열 점을 선보였다",
+        "ＫＢＣ는 ２０２４년 가을에 새 연속극을 내놓는다고 알렸다",
+        "문의는 010-1234-5678이나 help@example.com 으로 해 주시기 바랍니다",
+        unicodedata.normalize("NFD", "산골 마을 아이들은 눈이 오면 썰매를 타고 놀았다"),
+    ]
+    path = tmp_path / f"evaluation.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.table({"text": sentences}), path)
+    elif kind == "tsv.gz":
+        path.write_bytes(gzip.compress("".join(f"{s}\t1\n" for s in sentences).encode()))
+    elif kind == "jsonl.zst":
+        rows = "".join(json.dumps({"text": s}) + "\n" for s in sentences)
+        path.write_bytes(zstandard.compress(rows.encode()))
+    else:
+        path.write_text("\n".join(sentences), encoding="utf-8")
+    rng = random.Random(11)
+    documents = [f"{text(rng)} {sentence} {text(rng)}" for sentence in sentences]
+    source = tmp_path / "web.txt"
+    source.write_text("\n\n".join([*documents, text(rng)]), encoding="utf-8")
+    for preset in ("comments", "news"):
+        ledger = run(
+            [source],
+            tmp_path / preset,
+            presets={"": preset},
+            filters=("personal", "urls=mask"),
+            evaluation=(path,),
+        )
+        [row] = ledger.evaluation
+        assert (row.sentences, row.found, row.documents) == (7, 7, 7)
+        assert len(lines(tmp_path / preset, "documents")) == 1
 
 
 @pytest.mark.parametrize("parts", [1, 2])

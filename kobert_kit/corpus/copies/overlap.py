@@ -3,13 +3,14 @@
 A sentence is in a document that has nearly all of its n-grams (letters alone, so that spacing and
 punctuation do not hide it). One with fewer letters than an n-gram must be there letter by letter,
 from where an eojeol begins to where one ends; one with fewer still, or of two words, is a name or
-what people say every day, and is not looked for.
+what people say every day, and is not looked for. Documents are compared after they were cleaned,
+so a sentence is looked for as it is and as the filters of each source would have it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,22 +28,26 @@ FEWEST, FEWEST_EOJEOLS = 8, 3  # letters and eojeols of a sentence that is looke
 SHARE = 0.8  # of its n-grams that a document must have
 _SIEVE_BITS = 24
 _BATCH = 500_000  # characters of documents looked at together
-_ARRAYS = ("hashes", "owners", "sizes", "files", "short", "short_owners", "counts")
+_ARRAYS = ("hashes", "owners", "sizes", "sentences", "files", "short", "short_owners", "counts")
+
+View = Callable[[str], str]  # what cleaning makes of a text
 
 
 @dataclass(frozen=True)
 class EvaluationIndex:
     """The sentences of some evaluation files, by their n-grams.
 
-    ``hashes`` of n-grams, in order, each with the sentence that it is of in ``owners``; ``sizes``
-    and ``files``: n-grams and file of each sentence; ``short`` sentences' hashes, in order, with
-    ``short_owners``. ``counts`` has for each file its sentences, and those too short to look for.
-    ``sieve`` tells by their first bits most n-grams that are of no sentence.
+    A sentence may be there in several forms. ``hashes`` of n-grams, in order, each with the form
+    that it is of in ``owners``; ``sizes``, ``sentences`` and ``files``: n-grams, sentence and file
+    of each form, where a sentence has the number of its first form; ``short`` forms' hashes, in
+    order, with ``short_owners``. ``counts`` has for each file its sentences, and those too short to
+    look for. ``sieve`` tells by their first bits most n-grams that are of no sentence.
     """
 
     hashes: Hashes
     owners: NDArray[np.int64]
     sizes: NDArray[np.int64]
+    sentences: NDArray[np.int64]
     files: NDArray[np.int64]
     short: Hashes
     short_owners: NDArray[np.int64]
@@ -74,17 +79,20 @@ def is_saved(folder: Path) -> bool:
     return (folder / f"{_ARRAYS[-1]}.npy").exists()
 
 
-def build_index(paths: Sequence[Path]) -> EvaluationIndex:
-    """The index of the sentences in evaluation files."""
-    sentences: dict[str, int] = {}  # letters alone -> the first file that has them
+def build_index(paths: Sequence[Path], views: Sequence[View] = ()) -> EvaluationIndex:
+    """The index of the sentences in evaluation files, as they are and in all ``views``."""
+    forms: dict[str, tuple[int, int]] = {}  # letters alone -> the first sentence and file
     counts = np.zeros((len(paths), 2), np.int64)
     for file, path in enumerate(paths):
         here = set(evaluation_sentences(path))
-        wanted = sorted({letters(sentence) for sentence in here if is_looked_for(sentence)})
-        counts[file] = len(here), sum(not is_looked_for(sentence) for sentence in here)
+        wanted = sorted(filter(is_looked_for, here))
+        counts[file] = len(here), len(here) - len(wanted)
         for text in wanted:
-            sentences.setdefault(text, file)
-    texts = list(sentences)
+            number, _ = forms.setdefault(letters(text), (len(forms), file))
+            for seen in {letters(view(text)) for view in views}:
+                if len(seen) >= FEWEST:
+                    forms.setdefault(seen, (number, file))
+    texts = list(forms)
     ngrams = hash_ngrams(texts, NGRAM)
     owners = ngrams.owners
     order = np.lexsort((owners, ngrams.hashes))
@@ -96,8 +104,8 @@ def build_index(paths: Sequence[Path]) -> EvaluationIndex:
     short_owners = np.flatnonzero(sizes == 0)
     short = _hash_short([texts[number] for number in short_owners])
     order = np.argsort(short)
-    files = np.array(list(sentences.values()), np.int64)
-    found = (hashes, owners, sizes, files, short[order], short_owners[order], counts)
+    sentences, files = np.array(list(forms.values()), np.int64).reshape(-1, 2).T
+    found = (hashes, owners, sizes, sentences, files, short[order], short_owners[order], counts)
     return EvaluationIndex.of(dict(zip(_ARRAYS, found, strict=True)))
 
 
@@ -120,21 +128,21 @@ def find_sentences(index: EvaluationIndex, texts: Sequence[str]) -> list[list[in
         size += len(text)
         if size >= _BATCH or end == len(texts):
             batch = Letters(texts[start:end])
-            for document, sentence in chain(_long(index, batch), _short(index, batch)):
-                found[start + document].append(sentence)
+            for document, form in chain(_long(index, batch), _short(index, batch)):
+                found[start + document].append(int(index.sentences[form]))
             start, size = end, 0
     return [sorted(set(sentences)) for sentences in found]
 
 
 def _long(index: EvaluationIndex, texts: Letters) -> Iterable[tuple[int, int]]:
-    """Pairs of a text and a sentence that is in it, of those long enough for n-grams."""
+    """Pairs of a text and a form that is in it, of those long enough for n-grams."""
     ngrams = texts.ngrams(NGRAM)
     passed = np.flatnonzero(index.sieve[ngrams.hashes >> np.uint64(64 - _SIEVE_BITS)])
     wanted, documents = ngrams.hashes[passed], ngrams.owners[passed]
     first = np.searchsorted(index.hashes, wanted, "left")
     counts = np.searchsorted(index.hashes, wanted, "right") - first
     places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    # n-gram by document, each once; then how many of a sentence's n-grams a document has.
+    # n-gram by document, each once; then how many of a form's n-grams a document has.
     hits = np.unique(np.stack([np.repeat(documents, counts), places]), axis=1)
     pairs, have = np.unique(np.stack([hits[0], index.owners[hits[1]]]), axis=1, return_counts=True)
     enough = have >= SHARE * index.sizes[pairs[1]]
@@ -142,7 +150,7 @@ def _long(index: EvaluationIndex, texts: Letters) -> Iterable[tuple[int, int]]:
 
 
 def _short(index: EvaluationIndex, texts: Letters) -> Iterator[tuple[int, int]]:
-    """Pairs of a text and a sentence that is in it, of those too short for n-grams."""
+    """Pairs of a text and a form that is in it, of those too short for n-grams."""
     for length in range(FEWEST, NGRAM if len(index.short) else FEWEST):
         ngrams = texts.whole(length)
         at = np.minimum(np.searchsorted(index.short, ngrams.hashes), len(index.short) - 1)

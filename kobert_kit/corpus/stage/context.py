@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from kobert_kit.corpus.copies.overlap import View
 from kobert_kit.corpus.files import format_of, readable_path
 from kobert_kit.corpus.stage.cutting import FORMATS
 from kobert_kit.corpus.stage.filters import Filters, Settings, build_filters
@@ -58,6 +59,12 @@ class Context:
     def built(self) -> list[Filters]:
         """The filters of each source, by its index; for workers, as they do not pickle."""
         return [build_filters(self.filters[name]) for name in self.names]
+
+    @property
+    def views(self) -> list[View]:
+        """What the filters of the sources make of a text, each of them once."""
+        distinct = {tuple(settings.items()): settings for settings in self.filters.values()}
+        return [build_filters(settings).mend for settings in distinct.values()]
 
     def filters_of(self, file: int) -> Filters:
         return self.built[self.source_of[file]]

@@ -52,6 +52,12 @@ class Filters:
     lines: LineRules
     checks: dict[str, Check]
 
+    def mend(self, text: str) -> str:
+        """``text`` after all edits."""
+        for edit in self.edits.values():
+            text = edit(text)
+        return text
+
 
 def choose_filters(preset: str, changes: Iterable[str], without: Iterable[str]) -> dict[str, str]:
     """A preset's settings with ``changes`` (``NAME`` or ``NAME=VALUE``), less those ``without``.

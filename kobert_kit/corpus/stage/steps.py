@@ -72,7 +72,7 @@ def _prepare_evaluation(context: Context, pace: Pace) -> None:
     """Index the evaluation data. In a part too, so that what cannot be read shows before any
     work; but parts may share a folder, and only the last command writes."""
     if context.evaluation_files and not is_saved(context.evaluation):
-        index = build_index(context.evaluation_files)
+        index = build_index(context.evaluation_files, context.views)
         if pace.parts == 1:
             index.save(context.evaluation)
 
