@@ -1,5 +1,7 @@
-"""Numbers that a parser of JSON fails on: NaN and Infinity, which Python and others write, and those
-of more digits than Python reads."""
+"""Numbers that a parser of JSON fails on.
+
+NaN and Infinity, which Python and others write, and those of more digits than Python reads.
+"""
 
 from __future__ import annotations
 
