@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import random
+import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from corpus_files import jsonl
 from test_curate import lines, run, text
@@ -21,7 +26,26 @@ def json_file(rng: random.Random) -> bytes:
     return content.replace("true", NUMBERS).encode()
 
 
-KINDS = {"a.json": json_file}
+def zip_file(rng: random.Random) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name in ("배.txt", "sea/b.jsonl", "c.txt.gz"):
+            packing = rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+            content = text(rng).encode() if "txt" in name else jsonl({"text": text(rng)})
+            archive.writestr(name, gzip.compress(content) if "gz" in name else content, packing)
+    return made.getvalue()
+
+
+def parquet_file(rng: random.Random) -> bytes:
+    sink = io.BytesIO()
+    columns = {"id": [1, 2, 3], "text": [text(rng), "배", None], "제목": ["가", "나", "다"]}
+    packing = rng.choice(["none", "snappy", "zstd"])
+    version = rng.choice(["1.0", "2.0"])
+    pq.write_table(pa.table(columns), sink, compression=packing, data_page_version=version)
+    return sink.getvalue()
+
+
+KINDS = {"a.json": json_file, "a.zip": zip_file, "a.parquet": parquet_file}
 
 
 def damaged(content: bytes, rng: random.Random) -> bytes:
@@ -52,12 +76,12 @@ def test_damage_anywhere_ends_no_job(kind: str, tmp_path: Path) -> None:
         (tmp_path / "in" / f"{number:03}{kind}").write_bytes(content)
     ledger = run([tmp_path / "in"], tmp_path / "out", presets={"": "none"}, near_duplicates=False)
     assert ledger.total.balance() == (0, 0)
-    assert {row["text"] for row in good} <= {
-        row["text"] for row in lines(tmp_path / "out", "documents")
-    }
-    named = {Path(file["file"]).name[:3] for file in ledger.problems()}
-    assert (
-        named and not {file["file"] for file in ledger.files if "z.jsonl" in file["file"]} & named
-    )
-    dropped = lines(tmp_path / "out", "dropped")
+    kept, dropped = (lines(tmp_path / "out", kind) for kind in ("documents", "dropped"))
+    assert {row["text"] for row in good} <= {row["text"] for row in kept}
+    assert len(kept) == ledger.total.kept[0]
+    dropped = [row for row in dropped if row["unit"] == "document"]  # others have lost a line
     assert len(dropped) == ledger.total.read[0] - ledger.total.kept[0]
+    problems = "".join(file["file"] for file in ledger.problems())
+    assert kind in problems and "z.jsonl" not in problems
+    if kind != "a.zip":  # whose members are the files
+        assert len(ledger.files) == 201
