@@ -186,6 +186,24 @@ def test_damage_in_one_member_of_a_zip_costs_that_member(tmp_path: Path) -> None
     assert kept[:40] == made[0] and kept[-40:] == made[2]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_member_without_a_name_is_named_by_its_archive(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"all{kind}"
+    if kind != ".zip":
+        pack(path, {"": "하나.".encode(), "나.txt": "둘이다.".encode()})
+    else:  # zipfile writes no name that is empty, but reads this one so
+        with zipfile.ZipFile(path, "w") as archive:
+            nameless = zipfile.ZipInfo("가.txt")
+            nameless.filename = "\0"
+            archive.writestr(nameless, "하나.")
+            archive.writestr("나.txt", "둘이다.")
+    ledger = run([path], tmp_path / "out", presets={"": "none"})
+    assert texts(tmp_path / "out") == ["둘이다."]
+    (problem,) = ledger.problems()
+    assert problem["file"] == str(path)
+    assert problem["problem"] == "a member without a name; it is not read"
+
+
 def test_korean_names_as_windows_writes_them(tmp_path: Path) -> None:
     path = tmp_path / "말뭉치.zip"
     with zipfile.ZipFile(path, "w") as archive:

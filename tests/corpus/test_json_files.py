@@ -17,6 +17,7 @@ pytest.importorskip("ijson")
 
 import kobert_kit.corpus.formats.json_files
 from kobert_kit.corpus.formats.json_constants import null_constants
+from kobert_kit.corpus.formats.json_escapes import replace_halves
 from kobert_kit.corpus.formats.namumark import namu_prose
 from kobert_kit.corpus.stage.cutting import read_raw
 
@@ -340,3 +341,67 @@ def test_what_is_nested_too_deep_costs_its_document_and_no_other(
             (4, "no object, where documents stand"),
         ]
         assert ledger.total.balance() == (0, 0) and ledger.total.read[0] == 5
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 5_000, "-" + "8" * 200_000, "1e" + "9" * 20, "-2.5E-" + "7" * 3_000]
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+def test_a_number_that_nothing_can_hold_costs_no_document(
+    tmp_path: Path, number: str, encoding: str
+) -> None:
+    digits = "그 수는 " + "9" * 5_000 + " 1e99999999999 이다."  # which is a text, and stays
+    for value in (f"[{number}, {number}, 5]", f'{{"n": {number}, "NaN": NaN}}', number):
+        rows = f'''{{"id": {number}, "text": "앞의 글이다."}}, {{"n": {value}, "text": "{digits}"}},
+            {{"paragraph": {number}}}, {{"text": {number}}}, {{"n": 7, "text": "뒤의 글이다."}}'''
+        for raw in (f"[{rows}]", f'{{"n": {value}, "data": [{rows}], "m": {number}}}'):
+            found, end = read(write_bytes(tmp_path / "a.json", raw.encode(encoding)))
+            assert [p.text or p.problem for _, p in found] == [
+                *("앞의 글이다.", digits, "no 'text'", "no 'text'", "뒤의 글이다.")
+            ]
+            assert not end.problem
+
+
+def test_long_numbers_are_found_over_the_ends_of_blocks() -> None:
+    raw = b'[{"9": 1e99999999999, "a": -1.5e7}, "1e99999999999\\"", [NaN, 3], 2E+1234567890]'
+    whole = b'[{"9": null, "a": -1.5e7}, "1e99999999999\\"", [null, 3], null]'
+    for first in range(len(raw)):
+        for second in range(first, len(raw)):
+            blocks = [raw[:first], raw[first:second], raw[second:]]
+            assert b"".join(null_constants(blocks)) == whole
+    for size in (1, 999, 1_000, 1_001, 2_500):
+        raw = b'[1, %b, "%b", 2, %b]' % (b"7" * 4_000, b"7" * 4_000, b"0.%b" % (b"5" * 998))
+        blocks = [raw[at : at + size] for at in range(0, len(raw), size)]
+        whole = b'[1, null, "%b", 2, 0.%b]' % (b"7" * 4_000, b"5" * 998)
+        assert b"".join(null_constants(blocks)) == whole
+
+
+def test_half_an_emoji_becomes_the_replacement_character_as_in_json_lines(tmp_path: Path) -> None:
+    texts = [
+        *(r"가\udc00나", r"\ud83d", r"\ud83d\ud83d", r"\ud83d\ude00", r"\uD83D\uDE00\uDE00"),
+        *(r"\\ud83d", r"\\\ud83d가", r"\\\\ud83d\\\udc00", r"\ud83d\\ude00", r"\ud55c\n\ud83d\""),
+    ]
+    rows = [f'{{"text": "{text}", "{text}": 1, "id": "{text}"}}' for text in texts]
+    write_bytes(tmp_path / "a.jsonl", "\n".join(rows).encode())
+    write_bytes(tmp_path / "a.json", f"[{','.join(rows)}]".encode())
+    as_lines, _ = read(tmp_path / "a.jsonl")
+    as_array, end = read(tmp_path / "a.json")
+    assert [(p.text, p.id) for _, p in as_array] == [(p.text, p.id) for _, p in as_lines]
+    assert [p.text for _, p in as_array[:5]] == [
+        "가\ufffd나",
+        "\ufffd",
+        "\ufffd" * 2,
+        "😀",
+        "😀\ufffd",
+    ]
+    assert not end.problem
+
+
+def test_halves_are_found_over_the_ends_of_blocks() -> None:
+    raw = rb'"\ud83d\ude00\\ud83d\\\ud83d\ud83d\uDE00\udc00\\\\\ud83d\\\\ud83d\n\udbff"'
+    whole = rb'"\ud83d\ude00\\ud83d\\\ufffd\ud83d\uDE00\ufffd\\\\\ufffd\\\\ud83d\n\ufffd"'
+    for first in range(len(raw)):
+        for second in range(first, len(raw)):
+            blocks = [raw[:first], raw[first:second], raw[second:]]
+            assert b"".join(replace_halves(blocks)) == whole
+    assert b"".join(replace_halves([raw[at : at + 1] for at in range(len(raw))])) == whole

@@ -83,6 +83,8 @@ def _parts(name: str) -> list[str]:
 
 def _forbidden(name: str) -> str:
     """Why a member must not be read, by its name."""
+    if not name:
+        return "a member without a name; it is not read"
     if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name) or ".." in _parts(name):
         return f"its name ({name}) leads out of the archive; it is not read"
     if format_of(Path(name), ARCHIVES) or name.lower().endswith(UNREAD):

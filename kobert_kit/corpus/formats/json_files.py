@@ -12,6 +12,7 @@ from typing import Any
 from kobert_kit.corpus.formats.compression import Damaged
 from kobert_kit.corpus.formats.encodings import Transcoded
 from kobert_kit.corpus.formats.json_constants import null_constants
+from kobert_kit.corpus.formats.json_escapes import replace_halves
 from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
@@ -129,7 +130,9 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
             elif line and not line.isspace():
                 yield Raw(file, number, line, blocks.lines_in)
         return
-    yield from _parse(file, _Stream(null_constants(chain([head], rest)), blocks))
+    parts = (head[at : at + _VIEW] for at in range(0, len(head), _VIEW))
+    readable = null_constants(replace_halves(chain(parts, rest)))
+    yield from _parse(file, _Stream(readable, blocks))
 
 
 def _peek(blocks: Transcoded) -> tuple[bytes, Iterator[bytes]]:
@@ -216,8 +219,10 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
                     f"nested deeper than {_NO_DEEPER:,} levels after document {number:,}; "
                     "what follows is not read"
                 )
-    except ijson.JSONError as error:
-        what = re.split(r"\s*\n|\s*b['\"]", str(error))[0].rstrip(". ")[:80]
+    except (ijson.JSONError, ValueError, ArithmeticError) as error:  # the latter two of Python's
+        # The parser's message is b'...' where it quotes bytes that cannot be decoded.
+        said = re.sub(r"^b['\"]", "", str(error))
+        what = re.split(r"\s*(?:\n|\\n|b['\"])", said)[0].rstrip(". ")[:80]
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
     if not objects:
         raise DataError("no documents in a layout of JSON that is known here")

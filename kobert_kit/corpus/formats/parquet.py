@@ -109,7 +109,7 @@ def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dic
                     row += 1
                     share = row / table.metadata.num_rows
                     yield share, dict(zip(keys, map(_value, values), strict=True))
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # that of a name
         reason = str(error).splitlines()[0]
         raise DataError(
             f"{path}: not a Parquet file, or damaged after row {row:,} ({reason}); "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from xml.parsers import expat
 
-from kobert_kit.corpus.formats.encodings import Transcoded
+from kobert_kit.corpus.formats.encodings import UTF8, Transcoded
 from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
@@ -20,7 +21,7 @@ class _Pages:
         self.found: list[Raw] = []
         self.root = ""
         self._file = file
-        self._parser = expat.ParserCreate()
+        self._parser = expat.ParserCreate(UTF8)  # whatever the file says that it is in
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -72,13 +73,24 @@ def cut_dump(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
     """The pages of a ``pages-articles.xml``, each at the line where it begins."""
     pages = _Pages(file)
     try:
-        for block in blocks:
+        for block in _in_utf8(blocks):
             yield from pages.feed(block)
             if pages.root not in ("", "mediawiki"):
                 raise DataError(f"not a dump of a MediaWiki, but of <{pages.root}>")
         pages.close()
     except expat.ExpatError as error:
         raise DataError(f"not XML, or damaged: {error}") from None
+
+
+def _in_utf8(blocks: Transcoded) -> Iterator[bytes]:
+    """``blocks`` for a parser that knows cp949 under no name."""
+    decoder: codecs.IncrementalDecoder | None = None
+    for block in blocks:
+        if blocks.lines_in == UTF8:
+            yield block
+            continue
+        decoder = decoder or codecs.getincrementaldecoder(blocks.lines_in)("replace")
+        yield decoder.decode(block).encode()
 
 
 def cut_extracted(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:

@@ -43,7 +43,7 @@ def walk_zip(path: Path, advance: Advance) -> Iterator[Member]:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     with archive:
         for info in archive.infolist():
-            if not info.is_dir():
+            if not info.filename.endswith("/"):  # is_dir fails on an empty name
                 yield _name(info.filename, info.flag_bits), _problem(info), _data(archive, info)
                 advance(info.compress_size)
 
