@@ -33,6 +33,14 @@ from kobert_kit.errors import UsageError
             "보기: [URL]에서 [URL]",
         ),
         ("urls", "drop", "(http://example.com) 끝", "() 끝"),
+        ("urls", "mask", "http://a.com. 다음, www.b.kr/?q=1!", "[URL]. 다음, [URL]!"),
+        (
+            "urls",
+            "mask",
+            "WWW.A.COM HTTP://a.com Www.b.kr hTTps://c.kr/.",
+            "[URL] [URL] [URL] [URL].",
+        ),
+        ("urls", "mask", "awww.b www... http://... 뿐", "awww.b www... http://... 뿐"),
         ("emails", "mask", "문의 hong.gildong+a@mail.example.co.kr로", "문의 [EMAIL]로"),
         ("emails", "drop", "@사용자 그대로 a@b", "@사용자 그대로 a@b"),
         (
@@ -63,7 +71,10 @@ def test_edits(name: str, value: str, text: str, expected: str) -> None:
     assert edit(expected) == expected, "a second time changes nothing"
 
 
-@pytest.mark.parametrize("unit", ["ㅋ", " ", "\n", "a@", "www.", "&", "1-", "\u200d", "가\n \n"])
+@pytest.mark.parametrize(
+    "unit",
+    ["ㅋ", " ", "\n", "a@", "www.", "WWW.", "http://", "www..", "&", "1-", "\u200d", "가\n \n"],
+)
 def test_edits_take_no_time_for_a_megabyte_of_anything(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     filters = build_filters(choose_filters("comments", ["personal"], []))

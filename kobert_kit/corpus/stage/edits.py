@@ -30,7 +30,12 @@ _LINE_SEPARATOR = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
 _JOINER = re.compile("(?<![\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?=[\\s가-힣]|$)")
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _LINE_END = re.compile(r" \n\s*|\n\s+")
-_URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"'“”‘’)\]}가-힣ㄱ-ㅎ]+", re.IGNORECASE)
+# The punctuation after an address is the sentence's.
+_URL = re.compile(
+    r"(?:https?://|ftp://|(?<![a-z0-9])www\.)[^\s<>\"'“”‘’)\]}가-힣ㄱ-ㅎ]+(?<![.,;:!?…·‥。、])",
+    re.IGNORECASE,
+)
+_URL_HINTS = ("://", "ww.", "WW.")
 # A Hangul name counts, but not the Hangul before an address in Latin letters. No versions
 # (name@1.2.3-beta.one) and no pictures (name@2x.png).
 _EMAIL = re.compile(
@@ -59,22 +64,24 @@ def _control(value: str) -> Edit:
     return edit
 
 
-def _replaced(pattern: re.Pattern[str], hint: str, name: str, value: str) -> Edit:
-    """Texts without ``hint`` cannot match, and pass untouched."""
+def _replaced(pattern: re.Pattern[str], hints: tuple[str, ...], name: str, value: str) -> Edit:
+    """Texts without any of ``hints`` cannot match, and pass untouched."""
     if value not in ("mask", "drop"):
         raise UsageError(f"--filter {name}={value}: not mask or drop")
     mask = MASKS[name] if value == "mask" else ""
-    return lambda text: pattern.sub(mask, text) if hint in text else text
+
+    def edit(text: str) -> str:
+        return pattern.sub(mask, text) if any(hint in text for hint in hints) else text
+
+    return edit
 
 
 def _urls(value: str) -> Edit:
-    edit_scheme = _replaced(_URL, "://", "urls", value)
-    edit_host = _replaced(_URL, "www.", "urls", value)
-    return lambda text: edit_host(edit_scheme(text))
+    return _replaced(_URL, _URL_HINTS, "urls", value)
 
 
 def _emails(value: str) -> Edit:
-    return _replaced(_EMAIL, "@", "emails", value)
+    return _replaced(_EMAIL, ("@",), "emails", value)
 
 
 def _repeats(value: str) -> Edit:
