@@ -26,6 +26,9 @@ from kobert_kit.errors import UsageError
         ("control", "", "가\u200b나\ufeff다\x00라\xad\u202e", "가나다라"),
         ("control", "", "줄\r\n바꿈\u2028셋", "줄\n바꿈\n셋"),
         ("control", "", "👨\u200d👩\u200d👧 한\u200d글", "👨\u200d👩\u200d👧 한글"),
+        ("control", "", "می\u200cخواهم 가\u200c나 a\u200cb", "می\u200cخواهم 가나 ab"),
+        ("control", "", "क्\u200dष ന്\u200d 끝\u200d.", "क्\u200dष ന്\u200d 끝."),
+        ("control", "", "हिन्दी\u200d어 می\u200c\u200c\u200dخ", "हिन्दी어 می\u200cخ"),
         (
             "urls",
             "mask",
@@ -73,7 +76,22 @@ def test_edits(name: str, value: str, text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["ㅋ", " ", "\n", "a@", "www.", "WWW.", "http://", "www..", "&", "1-", "\u200d", "가\n \n"],
+    [
+        "ㅋ",
+        " ",
+        "\n",
+        "a@",
+        "www.",
+        "WWW.",
+        "http://",
+        "www..",
+        "&",
+        "1-",
+        "\u200d",
+        "\u200c",
+        "می\u200c",
+        "가\n \n",
+    ],
 )
 def test_edits_take_no_time_for_a_megabyte_of_anything(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

@@ -21,13 +21,19 @@ MASKS = {"urls": "[URL]", "emails": "[EMAIL]"}
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 # Controls but \t \n, line and paragraph separators, soft hyphen, zero-width and directional marks,
-# byte order marks, tags. Not U+200D, which joins emoji.
+# byte order marks, tags. Not the joiners U+200C and U+200D.
 _CONTROL = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f"
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
 _LINE_SEPARATOR = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
-_JOINER = re.compile("(?<![\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?=[\\s가-힣]|$)")
+# A joiner stays after a letter of the scripts that spell with it (Arabic and its kin, Indic,
+# Burmese, Khmer, Mongolian), and U+200D between emoji.
+_JOINED = "\u0600-\u0dff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+_JOINER = re.compile(
+    f"(?<![{_JOINED}])\u200c|(?<![{_JOINED}\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d"
+    f"|(?<![{_JOINED}])\u200d(?=\\s|$)|[\u200c\u200d](?=[가-힣])"
+)
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _LINE_END = re.compile(r" \n\s*|\n\s+")
 # The punctuation after an address is the sentence's.
@@ -59,7 +65,7 @@ def _nfc(value: str) -> Edit:
 def _control(value: str) -> Edit:
     def edit(text: str) -> str:
         text = _CONTROL.sub("", _LINE_SEPARATOR.sub("\n", text))
-        return _JOINER.sub("", text) if "\u200d" in text else text
+        return _JOINER.sub("", text) if "\u200d" in text or "\u200c" in text else text
 
     return edit
 
