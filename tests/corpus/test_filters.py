@@ -26,6 +26,9 @@ from kobert_kit.errors import UsageError
         ("control", "", "가\u200b나\ufeff다\x00라\xad\u202e", "가나다라"),
         ("control", "", "줄\r\n바꿈\u2028셋", "줄\n바꿈\n셋"),
         ("control", "", "👨\u200d👩\u200d👧 한\u200d글", "👨\u200d👩\u200d👧 한글"),
+        ("control", "", "می\u200cخواهم 가\u200c나 a\u200cb", "می\u200cخواهم 가나 ab"),
+        ("control", "", "क्\u200dष ന്\u200d 끝\u200d.", "क्\u200dष ന്\u200d 끝."),
+        ("control", "", "हिन्दी\u200d어 می\u200c\u200c\u200dخ", "हिन्दी어 می\u200cخ"),
         (
             "urls",
             "mask",
@@ -33,6 +36,14 @@ from kobert_kit.errors import UsageError
             "보기: [URL]에서 [URL]",
         ),
         ("urls", "drop", "(http://example.com) 끝", "() 끝"),
+        ("urls", "mask", "http://a.com. 다음, www.b.kr/?q=1!", "[URL]. 다음, [URL]!"),
+        (
+            "urls",
+            "mask",
+            "WWW.A.COM HTTP://a.com Www.b.kr hTTps://c.kr/.",
+            "[URL] [URL] [URL] [URL].",
+        ),
+        ("urls", "mask", "awww.b www... http://... 뿐", "awww.b www... http://... 뿐"),
         ("emails", "mask", "문의 hong.gildong+a@mail.example.co.kr로", "문의 [EMAIL]로"),
         ("emails", "drop", "@사용자 그대로 a@b", "@사용자 그대로 a@b"),
         (
@@ -63,7 +74,25 @@ def test_edits(name: str, value: str, text: str, expected: str) -> None:
     assert edit(expected) == expected, "a second time changes nothing"
 
 
-@pytest.mark.parametrize("unit", ["ㅋ", " ", "\n", "a@", "www.", "&", "1-", "\u200d", "가\n \n"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "ㅋ",
+        " ",
+        "\n",
+        "a@",
+        "www.",
+        "WWW.",
+        "http://",
+        "www..",
+        "&",
+        "1-",
+        "\u200d",
+        "\u200c",
+        "می\u200c",
+        "가\n \n",
+    ],
+)
 def test_edits_take_no_time_for_a_megabyte_of_anything(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     filters = build_filters(choose_filters("comments", ["personal"], []))

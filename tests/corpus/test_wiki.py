@@ -39,6 +39,19 @@ def test_wikitext_to_prose() -> None:
         prose(broken + "글")
 
 
+def test_links_to_other_languages_go_and_titles_with_a_colon_stay() -> None:
+    text = (
+        "미국 드라마 [[CSI: 마이애미]]와 애니 [[Re:제로의 집|리제로]], [[:분류:마을]]이다.\n"
+        "[[en:Moon village]]\n[[zh-min-nan:달]] [[SIMPLE: Moon]]\n[[ko:달|달]]"
+    )
+    assert prose(text) == "미국 드라마 CSI: 마이애미와 애니 리제로, 분류:마을이다."
+
+
+def test_switches_of_a_page_go() -> None:
+    text = "__NOTOC__달이 뜬다.__목차숨김__\n__noeditsection__\n__색인거부__ 해가 진다. __FILE__"
+    assert prose(text) == "달이 뜬다.\n해가 진다. __FILE__"
+
+
 def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:
     pages = [
         page("달빛마을", ARTICLE),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from datetime import date
 
+from kobert_kit.corpus.stage.personal import mask_numbers
 from kobert_kit.errors import UsageError
 from kobert_kit.normalize import normalize_text
 
@@ -21,27 +21,35 @@ MASKS = {"urls": "[URL]", "emails": "[EMAIL]"}
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 # Controls but \t \n, line and paragraph separators, soft hyphen, zero-width and directional marks,
-# byte order marks, tags. Not U+200D, which joins emoji.
+# byte order marks, tags. Not the joiners U+200C and U+200D.
 _CONTROL = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f"
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
 _LINE_SEPARATOR = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
-_JOINER = re.compile("(?<![\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?=[\\s가-힣]|$)")
+# A joiner stays after a letter of the scripts that spell with it (Arabic and its kin, Indic,
+# Burmese, Khmer, Mongolian), and U+200D between emoji.
+_JOINED = "\u0600-\u0dff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+_JOINER = re.compile(
+    f"(?<![{_JOINED}])\u200c|(?<![{_JOINED}\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d"
+    f"|(?<![{_JOINED}])\u200d(?=\\s|$)|[\u200c\u200d](?=[가-힣])"
+)
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _LINE_END = re.compile(r" \n\s*|\n\s+")
-_URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"'“”‘’)\]}가-힣ㄱ-ㅎ]+", re.IGNORECASE)
+# The punctuation after an address is the sentence's.
+_URL = re.compile(
+    r"(?:https?://|ftp://|(?<![a-z0-9])www\.)[^\s<>\"'“”‘’)\]}가-힣ㄱ-ㅎ]+(?<![.,;:!?…·‥。、])",
+    re.IGNORECASE,
+)
+_URL_HINTS = ("://", "ww.", "WW.")
+# A Hangul name counts, but not the Hangul before an address in Latin letters. No versions
+# (name@1.2.3-beta.one) and no pictures (name@2x.png).
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}", re.ASCII
+    r"(?<![A-Za-z0-9_.+-])"
+    r"(?:[A-Za-z0-9_.+-]{1,64}|(?<![가-힣])[A-Za-z0-9_.+-]{0,64}[가-힣]{1,32}[0-9_.+-]{0,32})"
+    r"@(?!v?\d{1,9}(?:\.\d|x\.))(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])"
 )
-_RESIDENT = re.compile(r"(?<!\d)(\d{2})(\d{2})(\d{2}) ?- ?([1-8])\d{6}(?!\d)")
-_PHONE = re.compile(
-    r"(?<![\d-])(?:\+82[ -]?)?(?:01[016-9]|02|0[3-6]\d|070|10)[ .)-]{1,2}\d{3,4}[ .-]\d{4}(?![\d-])"
-    r"|(?<![\d-])01[016-9]\d{7,8}(?!\d)"
-)
-_CARD = re.compile(r"(?<![\d-])\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}(?![\d-])")
 _DIGITS = 9  # of a setting; longer ones say nothing, and regular expressions cannot count so far
-_NUMBERS = re.compile(r"\+?\d[\d ().-]{8,}")  # where any of the three can be
 
 
 def _entities(value: str) -> Edit:
@@ -57,27 +65,29 @@ def _nfc(value: str) -> Edit:
 def _control(value: str) -> Edit:
     def edit(text: str) -> str:
         text = _CONTROL.sub("", _LINE_SEPARATOR.sub("\n", text))
-        return _JOINER.sub("", text) if "\u200d" in text else text
+        return _JOINER.sub("", text) if "\u200d" in text or "\u200c" in text else text
 
     return edit
 
 
-def _replaced(pattern: re.Pattern[str], hint: str, name: str, value: str) -> Edit:
-    """Texts without ``hint`` cannot match, and pass untouched."""
+def _replaced(pattern: re.Pattern[str], hints: tuple[str, ...], name: str, value: str) -> Edit:
+    """Texts without any of ``hints`` cannot match, and pass untouched."""
     if value not in ("mask", "drop"):
         raise UsageError(f"--filter {name}={value}: not mask or drop")
     mask = MASKS[name] if value == "mask" else ""
-    return lambda text: pattern.sub(mask, text) if hint in text else text
+
+    def edit(text: str) -> str:
+        return pattern.sub(mask, text) if any(hint in text for hint in hints) else text
+
+    return edit
 
 
 def _urls(value: str) -> Edit:
-    edit_scheme = _replaced(_URL, "://", "urls", value)
-    edit_host = _replaced(_URL, "www.", "urls", value)
-    return lambda text: edit_host(edit_scheme(text))
+    return _replaced(_URL, _URL_HINTS, "urls", value)
 
 
 def _emails(value: str) -> Edit:
-    return _replaced(_EMAIL, "@", "emails", value)
+    return _replaced(_EMAIL, ("@",), "emails", value)
 
 
 def _repeats(value: str) -> Edit:
@@ -91,34 +101,9 @@ def _personal(value: str) -> Edit:
     def edit(text: str) -> str:
         if "@" in text:
             text = _EMAIL.sub(MASKS["emails"], text)
-        return _NUMBERS.sub(_mask_numbers, text)
+        return mask_numbers(text)
 
     return edit
-
-
-def _mask_numbers(found: re.Match[str]) -> str:
-    text = _CARD.sub(
-        lambda card: "[CARD]" if _is_card(card.group()) else card.group(), found.group()
-    )
-    text = _RESIDENT.sub(lambda born: "[RESIDENT]" if _is_born(born) else born.group(), text)
-    return _PHONE.sub("[PHONE]", text)
-
-
-def _is_card(number: str) -> bool:
-    """By the check digit that card numbers carry (Luhn)."""
-    digits = [int(digit) for digit in number if digit.isdigit()]
-    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
-
-
-def _is_born(found: re.Match[str]) -> bool:
-    """Whether a resident number begins with a day that there is. Its check digit ended in 2020."""
-    year, month, day, kind = map(int, found.groups())
-    try:
-        date((1900 if kind in (1, 2, 5, 6) else 2000) + year, month, day)
-    except ValueError:
-        return False
-    return True
 
 
 def _spaces(value: str) -> Edit:
