@@ -107,6 +107,27 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
     assert [p.text or p.problem for _, p in read(path, "body")[0]] == ["가", "no 'body'"]
 
 
+@pytest.mark.parametrize("field", ["title", "id", "body"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "json", "wiki_00"])
+def test_the_text_may_be_in_a_field_of_any_name(tmp_path: Path, kind: str, field: str) -> None:
+    texts = ["첫째 기사의 제목", "둘째 기사의 제목"]
+    rows = [{"id": "7", "title": "바다", "label": "1"} | {field: text} for text in texts]
+    if kind == "parquet":
+        content = parquet({name: [row[name] for row in rows] for name in rows[0]})
+    elif kind in ("csv", "tsv"):
+        table = [list(rows[0]), *(list(row.values()) for row in rows)]
+        content = "\n".join({"csv": ",", "tsv": "\t"}[kind].join(row) for row in table).encode()
+    else:
+        content = jsonl(*rows)
+    name = kind if kind == "wiki_00" else f"a.{kind}"
+    if kind == "json":
+        pytest.importorskip("ijson")
+    found, end = read(write_bytes(tmp_path / name, content), field)
+    assert not end.problem
+    expected = [(row["id"], row["title"], row[field]) for row in rows]
+    assert [(p.id, p.title, p.text) for _, p in found] == expected
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.csv"])
 def test_a_line_that_is_too_long_is_left_out_and_never_held(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
