@@ -81,3 +81,59 @@ def test_what_wikiextractor_writes(tmp_path: Path, name: str) -> None:
         (7, "4", "바다", "바다는 넓다."),
     ]
     assert not end.problem
+
+
+def article(number: int) -> list[str]:
+    text = f"{number}번째 섬에는 등대가 {number + 3}개 있다."
+    return [f'<doc id="{number}" url="u" title="섬">', "섬", "", text, "{둥근 섬}", "</doc>"]
+
+
+@pytest.mark.parametrize(
+    "at, damaged, whole, lost",
+    [
+        (6, '<dcc id="1" url="u" title="섬">', [0, 2, 3], {7: "in no article"}),
+        (6, "", [0, 2, 3], {8: "in no article"}),
+        (11, "</dcc>", [0, 2, 3], {7: "an article that does not end"}),
+        (23, "", [0, 1, 2], {19: "an article that does not end"}),
+        (0, "{doc", [1, 2, 3], {1: "not JSON", 2: "in no article"}),
+    ],
+)
+@pytest.mark.parametrize("json_behind", [False, True])
+def test_damage_to_what_wikiextractor_writes_costs_an_article_and_is_named(
+    tmp_path: Path, at: int, damaged: str, whole: list[int], lost: dict[int, str], json_behind: bool
+) -> None:
+    made = [line for number in range(4) for line in article(number)]
+    made[at] = damaged
+    if json_behind and at < 23:
+        made.insert(24, '{"id": "9", "title": "", "text": "육지에도 등대가 있다."}')
+        whole = [*whole, 9]
+    path = write_bytes(tmp_path / "wiki_00", "\n".join(made).encode())
+    ledger = run([path], tmp_path / "out", presets={}, near_duplicates=False)
+    kept, dropped = lines(tmp_path / "out", "documents"), lines(tmp_path / "out", "dropped")
+    assert [row["id"] for row in kept] == [str(number) for number in whole]
+    assert not any("doc" in row["text"] for row in kept)
+    assert {row["line"]: row["reason"] for row in dropped} == lost
+    assert all(row["bytes"] > 0 for row in dropped)
+    assert ledger.total.read[0] == len(kept) + len(dropped)
+
+
+def test_an_article_that_is_too_long_is_one_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kobert_kit.corpus.formats.wiki_files.LONGEST_RECORD", 1_000)
+    made = article(0)
+    made[3:3] = ["긴 글이다."] * 99 + ["가" * 2_000] + ["{끝이 멀다.}"] * 99
+    path = write_bytes(tmp_path / "wiki_00", "\n".join([*made, *article(1)]).encode())
+    found, _ = read(path)
+    assert [(line, p.problem) for line, p in found] == [(1, "longer than 32 MiB"), (206, "")]
+
+
+def test_of_a_truncated_file_of_wikiextractor_the_last_article_is_named(tmp_path: Path) -> None:
+    made = [line for number in range(3_000) for line in article(number)]
+    path = write_bytes(tmp_path / "wiki_00.gz", "\n".join(made).encode())
+    path.write_bytes(path.read_bytes()[:-2_000])
+    found, end = read(path)
+    *whole, (line, last) = found
+    assert [p.id for _, p in whole] == [str(number) for number in range(len(whole))]
+    assert line == 6 * len(whole) + 1 and last.problem == "an article that does not end"
+    assert end.problem.startswith("truncated or damaged after line")

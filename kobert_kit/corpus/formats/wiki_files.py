@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.parsers import expat
 
+from kobert_kit.corpus.formats.compression import Damaged
 from kobert_kit.corpus.formats.encodings import Transcoded
 from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
 REDIRECT, OTHER_PAGE = "a redirect", "not an article but a page of another kind"
+NO_END, NO_ARTICLE = "an article that does not end", "in no article"
 _FIELDS = ("title", "ns", "id", "text")
 
 
@@ -81,22 +83,67 @@ def cut_dump(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
         raise DataError(f"not XML, or damaged: {error}") from None
 
 
+class _Article:
+    """Lines of WikiExtractor from ``<doc ...>`` on, or where ``problem`` says that none stands."""
+
+    def __init__(self, file: int, line: int, problem: str = "") -> None:
+        self.problem, self.outside = problem, bool(problem)
+        self._file, self._line = file, line
+        self._lines: list[bytes] = []
+        self._size = 0
+
+    def add(self, line: bytes | None, size: int) -> None:
+        self._size += size
+        if line is None or self._size > LONGEST_RECORD:
+            self.problem = self.problem or TOO_LONG
+        if self.problem:
+            self._lines.clear()
+        else:
+            self._lines.append(line or b"")
+
+    def raw(self, encoding: str, problem: str = "") -> Raw:
+        if problem := self.problem or problem:
+            return Raw(self._file, self._line, problem=problem, size=self._size)
+        return Raw(self._file, self._line, b"\n".join(self._lines), encoding)
+
+
 def cut_extracted(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
-    """Articles between ``<doc ...>`` and ``</doc>``, or a JSON object a line."""
-    start, held, size = 0, list[bytes](), 0
-    for number, line, length in cut_lines(blocks, LONGEST_RECORD):
-        if line is None or size > LONGEST_RECORD:
-            yield Raw(file, start or number, problem=TOO_LONG, size=size + length)
-            start, held, size = 0, [], 0
-        elif start and line == b"</doc>":
-            yield Raw(file, start, b"\n".join(held), blocks.lines_in)
-            start, held, size = 0, [], 0
-        elif start:
-            held.append(line)
-            size += len(line)
-        elif line.startswith(b"<doc "):
-            start, held = number, [line]
-        elif line.startswith(b"{"):
-            yield Raw(file, number, line, blocks.lines_in)
-    if start:
-        yield Raw(file, start, problem="an article that does not end", size=size)
+    """Articles between ``<doc ...>`` and ``</doc>``, or a JSON object a line.
+
+    What lies elsewhere, as behind a damaged ``<doc``, is a record with a problem, and so is an
+    article in which another begins.
+    """
+    article: _Article | None = None
+    damage: Damaged | None = None
+    try:
+        for number, line, size in cut_lines(blocks, LONGEST_RECORD):
+            if article and line == b"</doc>":
+                yield article.raw(blocks.lines_in)
+                article = None
+                continue
+            if line is not None and _begins(line, article):
+                if article:
+                    yield article.raw(blocks.lines_in, NO_END)
+                article = None
+                if line.startswith(b"{"):
+                    yield Raw(file, number, line, blocks.lines_in)
+                    continue
+                article = _Article(file, number)
+            elif article is None:
+                if line is not None and not line.strip():
+                    continue
+                article = _Article(file, number, TOO_LONG if line is None else NO_ARTICLE)
+            article.add(line, size)
+    except Damaged as error:
+        damage = error
+    if article:
+        yield article.raw(blocks.lines_in, NO_END)
+    if damage:
+        raise damage
+
+
+def _begins(line: bytes, article: _Article | None) -> bool:
+    """Whether a record begins in ``line``; in an article a brace is text."""
+    if article is None or not article.outside:
+        return line.startswith(b"<doc ") or (article is None and line.startswith(b"{"))
+    return line.startswith((b"<doc ", b'{"'))  # text may begin with a brace
