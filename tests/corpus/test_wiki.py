@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from test_raw import read
 
 pytest.importorskip("mwparserfromhell")
 
+from kobert_kit.corpus.formats.raw import Raw
 from kobert_kit.corpus.formats.wikitext import prose
+from kobert_kit.corpus.stage.cutting import read_raw
 
 ARTICLE = """{{마을 정보|이름=달빛마을|그림=[[파일:달.png]]}}
 '''달빛마을'''({{언어|en|Moon}})은 [[바다]] 옆의 [[마을 (1)|작은 마을]]이다.<ref>지도</ref>
@@ -69,6 +72,96 @@ def test_a_dump_cut_short_keeps_its_whole_pages(tmp_path: Path) -> None:
     assert end.problem == "not a dump of a MediaWiki, but of <html>"
     _, end = read(write_bytes(tmp_path / "c.xml", b"<mediawiki><page></wrong>"))
     assert end.problem.startswith("not XML, or damaged: mismatched tag")
+
+
+def island(number: int) -> str:
+    text = "".join(
+        f"{number}번째 섬의 {each}번째 등대는 희다.\n" for each in range(number % 40 + 1)
+    )
+    return page(f"섬 {number}", text).replace("<id>7<", f"<id>{number}<")
+
+
+DAMAGE = {
+    "bad bytes": ("등대는 희다".encode(), b"\xff\xfe"),
+    "bad bytes in a tag": (b"</title>", b"</t\xff\xfe>"),
+    "a control character": ("등대는".encode(), b"\x08"),
+    "an open tag": ("등대는".encode(), b"<"),
+    "an entity": ("등대는".encode(), b"&none;"),
+    "no end of a text": (b"</text>", b""),
+    "another end of a page": (b"</page>", b"</pege>"),
+    "a damaged beginning": (b"<page>", b"<p\xff\xfege>"),
+}
+
+
+@pytest.mark.parametrize("where", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+@pytest.mark.parametrize("places", [[0], [399], [150, 153, 300]])
+def test_damage_to_a_dump_costs_its_page_and_no_other(
+    tmp_path: Path, where: tuple[bytes, bytes], encoding: str, places: list[int]
+) -> None:
+    old, new = where[0].decode().encode(encoding), where[1]
+    pages = [island(number).encode(encoding) for number in range(400)]
+    head = b"<mediawiki>\n<siteinfo>x</siteinfo>\n"
+    starts = [1 + (head + b"".join(pages[:place])).count(b"\n") for place in places]
+    for place in places:
+        pages[place] = pages[place].replace(old, new, 1)
+    path = write_bytes(tmp_path / "a.xml", head + b"".join(pages) + b"</mediawiki>\n")
+    found, end = read(path)
+    kept = [parsed.id for _, parsed in found if not parsed.problem]
+    assert kept == [str(number) for number in range(400) if number not in places]
+    lost = [(line, parsed.problem) for line, parsed in found if parsed.problem]
+    expected = [(start, "a page of damaged XML") for start in starts]
+    if places == [399]:  # nothing shows where it ends
+        assert end.problem.startswith("not XML, or damaged: ")
+        assert lost in (expected, [])
+    else:
+        assert not end.problem and lost == expected
+
+
+def test_a_damaged_dump_is_accounted_for(tmp_path: Path) -> None:
+    pages = [island(number) for number in range(90)]
+    pages[20] = pages[20].replace("</page>\n", "")
+    xml = f"<mediawiki>{''.join(pages)}</mediawiki>".encode()
+    xml = xml.replace("39번째 섬의 0".encode(), b"\xff")
+    path = write_bytes(tmp_path / "a.xml.bz2", xml)
+    ledger = run([path], tmp_path / "out", presets={}, near_duplicates=False)
+    dropped = lines(tmp_path / "out", "dropped")
+    reasons = [row["reason"] for row in dropped]
+    assert reasons == ["a page that does not end", "a page of damaged XML"]
+    assert all(row["bytes"] > 500 for row in dropped) and ledger.total.kept[0] == 88
+    assert ledger.total.read[0] == 90 and ledger.total.balance() == (0, 0)
+
+
+@pytest.mark.parametrize("encoding", ["euc-kr", "cp949", "utf-16", "utf-8"])
+def test_dumps_are_read_in_the_encoding_they_declare(tmp_path: Path, encoding: str) -> None:
+    head = f'<?xml version="1.0" encoding="{encoding}"?>\n'
+    xml = head + "<mediawiki>" + "".join(map(island, range(50))) + "</mediawiki>"
+    found, end = read(write_bytes(tmp_path / "a.xml", xml.encode(encoding)))
+    assert not end.problem and [p.id for _, p in found] == [str(number) for number in range(50)]
+    assert found[0][1].text == "0번째 섬의 0번째 등대는 희다."
+    other = f"{head}<text><body>글</body></text>".encode(encoding)
+    _, end = read(write_bytes(tmp_path / "b.xml", other))
+    assert end.problem == "not a dump of a MediaWiki, but of <text>"
+
+
+def test_a_page_that_is_too_long_is_never_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = 1 << 20
+    monkeypatch.setattr("kobert_kit.corpus.formats.wiki_files.LONGEST_RECORD", longest)
+    long = "긴 글이다. " * longest
+    xml = f"<mediawiki>{island(1)}{page('긴 글', long)}{island(2)}</mediawiki>".encode()
+    path = write_bytes(tmp_path / "a.xml", xml)
+    size = len(long.encode())
+    del long, xml
+    tracemalloc.start()
+    records = list(read_raw(0, path, "text", lambda consumed: None))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    pages = [raw for raw in records if isinstance(raw, Raw)]
+    assert [raw.problem for raw in pages] == ["", "longer than 32 MiB", ""]
+    assert pages[1].size == size and pages[1].line == 5
+    assert peak < 3 * longest
 
 
 @pytest.mark.parametrize("name", ["wiki_00", "wiki_12.bz2"])
