@@ -180,6 +180,31 @@ def test_what_lies_before_the_damage_is_kept_in_any_script(
         assert kept
 
 
+@pytest.mark.parametrize("compression", [".gz", ".xz", ".bz2", ".zst"])
+@pytest.mark.parametrize("share", [0.3, 0.8])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "wiki_00"])
+def test_damage_inside_a_compressed_file_leaves_what_lies_before_it(
+    tmp_path: Path, compression: str, share: float, name: str
+) -> None:
+    rng = random.Random(3)
+    # A block of bzip2 is 900 KB, and is given out whole; one of zstandard 128 KB.
+    count = 40_000 if compression == ".bz2" else 4_000
+    texts = ["".join(rng.choices(SYLLABLES, k=40)) for _ in range(count)]
+    content = jsonl(*({"text": text} for text in texts))
+    if name == "a.csv":
+        content = "\n".join(["text", *texts]).encode()
+    path = write_bytes(tmp_path / f"{name}{compression}", content)
+    packed = bytearray(path.read_bytes())
+    at = int(len(packed) * share)
+    packed[at : at + 200] = bytes(255 - byte for byte in packed[at : at + 200])
+    path.write_bytes(packed)
+    found, end = read(path)
+    assert end.problem.startswith("truncated or damaged after line ")
+    # What the decompressor gave from the damage on may be anything.
+    least = int(count * share) - {".bz2": 900_000, ".zst": 1 << 17}.get(compression, 4_000) // 120
+    assert least > 0 and [p.text for _, p in found[:least]] == texts[:least]
+
+
 @pytest.mark.parametrize("compression", [".bz2", ".xz", ".zst"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 def test_marks_are_seen_where_much_is_decompressed_at_once(
