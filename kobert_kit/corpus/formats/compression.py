@@ -84,7 +84,7 @@ def decompress(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
 
 
 def _decompressed(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
-    """What comes of a few bytes at a time, for at damage a decompressor keeps all of a call back."""
+    """What comes of a few bytes at a time, for of a call that meets damage nothing comes."""
     start, error_type = _codec(compression)
     # A file may hold several compressed streams end to end, with zero bytes between them.
     current: Decompressor | None = start()
