@@ -244,6 +244,45 @@ def test_what_is_no_object_among_documents_is_named_and_counted(container, tmp_p
     assert {each["reason"] for each in dropped} == {"no object, where documents stand"}
 
 
+@pytest.mark.parametrize("values", [[], [1, 2, 3], ["가", None], [[1], [{"a": 2}]]])
+@pytest.mark.parametrize("key", ["data", "document", "documents"])
+@pytest.mark.parametrize("layout", ["one", "indented", "lines", "array", "first"])
+def test_a_list_of_no_objects_is_a_field_of_its_document(
+    tmp_path: Path, values: list[Any], key: str, layout: str
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"text": f"{n}번째 배가 들어온다.", key: values, "id": n} for n in range(3)
+    ]
+    if layout == "first":
+        rows = [{key: row.pop(key), **row} for row in rows]
+    if layout in ("one", "indented"):
+        del rows[1:]
+    content = "\n".join(
+        json.dumps(row, ensure_ascii=False, indent=1 if layout == "indented" else None)
+        for row in rows
+    )
+    if layout == "array":
+        content = json.dumps(rows, ensure_ascii=False)
+    found, end = read(write_bytes(tmp_path / "a.json", content.encode()))
+    assert not end.problem
+    assert [(p.text, p.id) for _, p in found] == [(row["text"], str(row["id"])) for row in rows]
+
+
+def test_what_is_no_object_before_the_documents_is_counted(tmp_path: Path) -> None:
+    content = {
+        "data": [1, "둘", [{"text": "셋"}], {"text": "배가 들어온다."}, None, {"text": "끝"}]
+    }
+    found, end = read(write_bytes(tmp_path / "a.json", json.dumps(content).encode()))
+    none = "no object, where documents stand"
+    assert [(line, p.text or p.problem) for line, p in found] == [
+        *((line, none) for line in (1, 2, 3)),
+        (4, "배가 들어온다."),
+        (5, none),
+        (6, "끝"),
+    ]
+    assert not end.problem
+
+
 DAMAGED_LINES = {
     "cut": '{"text": "바다가'.encode(),
     "cut behind a comma": b'{"id": 1,',

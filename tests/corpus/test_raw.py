@@ -107,6 +107,27 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
     assert [p.text or p.problem for _, p in read(path, "body")[0]] == ["가", "no 'body'"]
 
 
+@pytest.mark.parametrize("field", ["title", "id", "body"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "json", "wiki_00"])
+def test_the_text_may_be_in_a_field_of_any_name(tmp_path: Path, kind: str, field: str) -> None:
+    texts = ["첫째 기사의 제목", "둘째 기사의 제목"]
+    rows = [{"id": "7", "title": "바다", "label": "1"} | {field: text} for text in texts]
+    if kind == "parquet":
+        content = parquet({name: [row[name] for row in rows] for name in rows[0]})
+    elif kind in ("csv", "tsv"):
+        table = [list(rows[0]), *(list(row.values()) for row in rows)]
+        content = "\n".join({"csv": ",", "tsv": "\t"}[kind].join(row) for row in table).encode()
+    else:
+        content = jsonl(*rows)
+    name = kind if kind == "wiki_00" else f"a.{kind}"
+    if kind == "json":
+        pytest.importorskip("ijson")
+    found, end = read(write_bytes(tmp_path / name, content), field)
+    assert not end.problem
+    expected = [(row["id"], row["title"], row[field]) for row in rows]
+    assert [(p.id, p.title, p.text) for _, p in found] == expected
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.csv"])
 def test_a_line_that_is_too_long_is_left_out_and_never_held(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -157,6 +178,31 @@ def test_what_lies_before_the_damage_is_kept_in_any_script(
         # zstandard holds a block of 128 KB back, in which a text takes 120 bytes.
         assert len(kept) >= len(texts) - ((1 << 17) // 120 + 1 if compression == ".zst" else 99)
         assert kept
+
+
+@pytest.mark.parametrize("compression", [".gz", ".xz", ".bz2", ".zst"])
+@pytest.mark.parametrize("share", [0.3, 0.8])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "wiki_00"])
+def test_damage_inside_a_compressed_file_leaves_what_lies_before_it(
+    tmp_path: Path, compression: str, share: float, name: str
+) -> None:
+    rng = random.Random(3)
+    # A block of bzip2 is 900 KB, and is given out whole; one of zstandard 128 KB.
+    count = 40_000 if compression == ".bz2" else 4_000
+    texts = ["".join(rng.choices(SYLLABLES, k=40)) for _ in range(count)]
+    content = jsonl(*({"text": text} for text in texts))
+    if name == "a.csv":
+        content = "\n".join(["text", *texts]).encode()
+    path = write_bytes(tmp_path / f"{name}{compression}", content)
+    packed = bytearray(path.read_bytes())
+    at = int(len(packed) * share)
+    packed[at : at + 200] = bytes(255 - byte for byte in packed[at : at + 200])
+    path.write_bytes(packed)
+    found, end = read(path)
+    assert end.problem.startswith("truncated or damaged after line ")
+    # What the decompressor gave from the damage on may be anything.
+    least = int(count * share) - {".bz2": 900_000, ".zst": 1 << 17}.get(compression, 4_000) // 120
+    assert least > 0 and [p.text for _, p in found[:least]] == texts[:least]
 
 
 @pytest.mark.parametrize("compression", [".bz2", ".xz", ".zst"])

@@ -17,6 +17,7 @@ from kobert_kit.corpus.files import compression_of
 from kobert_kit.errors import DataError
 
 BLOCK_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 7  # so few cost little time, for the calls are cheap
 
 Advance = Callable[[int], object]
 
@@ -66,11 +67,29 @@ def decompress(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
     if not compression:
         yield from blocks
         return
+    held, size, damage = list[bytes](), 0, None
+    try:
+        for piece in _decompressed(blocks, compression):
+            held.append(piece)
+            size += len(piece)
+            if size >= BLOCK_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+    except Damaged as error:
+        damage = error
+    if size:
+        yield b"".join(held)
+    if damage:
+        raise damage
+
+
+def _decompressed(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
+    """What comes of a few bytes at a time, for of a call that meets damage nothing comes."""
     start, error_type = _codec(compression)
     # A file may hold several compressed streams end to end, with zero bytes between them.
     current: Decompressor | None = start()
     try:
-        for block in blocks:
+        for block in _pieces(blocks):
             while block := block if current else block.lstrip(b"\0"):
                 current = current or start()
                 yield current.decompress(block)
@@ -81,6 +100,12 @@ def decompress(blocks: Iterable[bytes], compression: str) -> Iterator[bytes]:
         raise Damaged(str(error)) from None
     if current:
         raise Damaged("the file ends early")
+
+
+def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    for block in blocks:
+        for at in range(0, len(block), _PIECE_BYTES):
+            yield block[at : at + _PIECE_BYTES]
 
 
 def _codec(compression: str) -> tuple[Callable[[], Decompressor], type[Exception]]:

@@ -177,7 +177,11 @@ def _is_object(line: bytes) -> bool:
         value = json.loads(line.decode(errors="replace"))
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and not any(isinstance(value.get(key), list) for key in _KEYS)
+    return isinstance(value, dict) and not any(map(_holds_objects, map(value.get, _KEYS)))
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
 def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
@@ -185,16 +189,22 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
 
     number = objects = depth = 0
     root = key = ""
+    listed: int | None = None  # values of a list that may hold documents
     builder: _Builder | None = None
     try:
         for event, value in ijson.basic_parse(stream, multiple_values=True):
             stream.waiting = 0
             opens, closes = event.startswith("start_"), event.startswith("end_")
             depth -= closes
-            if depth == 1 and root == "start_map" and key in _KEYS and event == "start_array":
-                builder = None  # the object holds documents, and is none
-                root = _CONTAINER
-            elif builder is None and event == "start_map" and _is_document(depth, root, key):
+            if depth == 1:  # a list is only a field until an object shows in it
+                listed = 0 if event == "start_array" and _may_hold(root, key) else None
+            elif depth == 2 and listed is not None and not closes:
+                listed += 1
+                if event == "start_map":
+                    root, builder = _CONTAINER, None
+                    yield from (Raw(file, number + n, problem=NO_OBJECT) for n in range(1, listed))
+                    number, listed = number + listed - 1, None
+            if builder is None and event == "start_map" and _is_document(depth, root, key):
                 builder = _Builder(depth)
             elif builder is None and depth and not closes and _is_document(depth, root, key):
                 number += 1
@@ -226,6 +236,10 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
     if not objects:
         raise DataError("no documents in a layout of JSON that is known here")
+
+
+def _may_hold(root: str, key: str) -> bool:
+    return root == "start_map" and key in _KEYS
 
 
 def _is_document(depth: int, root: str, key: str) -> bool:

@@ -168,16 +168,15 @@ def _cut_table(file: int, blocks: Transcoded, text_field: str, delimiter: str) -
     quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     rows = read_csv(_table_lines(blocks, too_long), delimiter=delimiter, quoting=quoting)
     header = _header(next(rows, None), text_field)
-    names = {text_field: "text"} | {name: name for name in ("id", "title")}
     for row in rows:
         yield from (Raw(file, number, problem=TOO_LONG, size=size) for number, size in too_long)
         too_long.clear()
         if row.problem:
             yield Raw(file, row.line, problem=row.problem, size=row.size)
         elif len(row.fields) == len(header):
-            fields = zip(header, row.fields, strict=True)
-            wanted: dict[str, object] = {names[n]: text for n, text in fields if n in names}
-            yield Raw(file, row.line, wanted, blocks.lines_in)
+            fields = dict(zip(header, row.fields, strict=True))
+            wanted: dict[str, object] = {n: fields[n] for n in ("id", "title") if n in fields}
+            yield Raw(file, row.line, wanted | {"text": fields[text_field]}, blocks.lines_in)
         elif row.fields:
             size = sum(len(field.encode(errors="surrogateescape")) for field in row.fields)
             problem = "more or fewer columns than the header"
