@@ -68,8 +68,8 @@ def corpus() -> None:
     multiple=True,
     metavar="DIR",
     type=click.Path(path_type=Path, exists=True),
-    help="A file or folder of evaluation data (JSON, TSV, CSV, Parquet, text): documents that hold a "
-    "sentence of it go. May be given several times.",
+    help="A file or folder of evaluation data (JSON, TSV, CSV, Parquet, text): documents that hold "
+    "a sentence of it go. May be given several times.",
 )
 @click.option(
     "--eval-overlap",
