@@ -50,6 +50,13 @@ READING = {"data": [{"doc_id": 7, "doc_title": "강", "paragraphs": [{"context":
 PARTS = [[{"sentence": "하나."}, {"sentence": "둘."}], [{"sentence": "셋."}]]
 SUMMARY = {"documents": [{"id": "3", "text": PARTS}]}
 TALK = {"data": [{"header": {"title": "주문"}, "body": {"dialogue": [{"utterance": "커피요."}]}}]}
+SENTENCES = {"document": [{"id": "S1", "sentence": [{"form": "비가 온다."}, {"form": "춥다."}]}]}
+PAPER = {"data": [{"doc_id": "P", "title": "논문", "summary_entire": [{"orginal_text": "본문."}]}]}
+TURNS = [
+    {"talk": {"id": {"talk-id": "1"}, "content": {"HS01": "속상해.", "SS01": "왜요?", "HS02": ""}}}
+]
+CHAT = {"info": [{"id": "9", "annotations": {"text": "1 : 밥?", "lines": [{"norm_text": "밥?"}]}}]}
+SPEECH = {"utterances": [{"original_text": "네."}, {"text": "아니요."}]}
 PLAIN = [{"title": "바다", "text": "넓다."}, {"text": "깊다."}]
 FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
 
@@ -62,6 +69,11 @@ FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
         (READING, [("7", "강", "강이 흐른다.")]),
         (SUMMARY, [("3", "", "하나. 둘.\n셋.")]),
         (TALK, [("", "주문", "커피요.")]),
+        (SENTENCES, [("S1", "", "비가 온다. 춥다.")]),
+        (PAPER, [("P", "논문", "본문.")]),
+        (TURNS, [("", "", "속상해.\n왜요?")]),
+        (CHAT, [("9", "", "밥?")]),
+        (SPEECH, [("", "", "네.\n아니요.")]),
         (PLAIN, [("", "바다", "넓다."), ("", "", "깊다.")]),
     ],
 )

@@ -17,7 +17,7 @@ from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lin
 from kobert_kit.errors import DataError
 
 # Documents lie in an array, or in one under one of these keys (Modu; AI-Hub).
-_KEYS = {"document", "documents", "data"}
+_KEYS = {"document", "documents", "data", "info"}
 _CONTAINER = "an object that holds documents"
 _DEEPEST = 100  # levels of a document; no corpus has a tenth of it
 _NO_DEEPER = 10_000  # levels of a file; the parser's time grows with their square

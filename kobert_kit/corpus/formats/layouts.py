@@ -1,8 +1,9 @@
 """Layouts of documents in JSON: the National Institute's Modu corpora, AI-Hub's, and Namuwiki.
 
 By their public descriptions. A document is text in paragraphs (`paragraph`: written, newspapers;
-`paragraphs` with a `context`; `text` as lists of sentences), or what people said in turn
-(`utterance`: spoken, messenger; `dialogue`), an utterance a line.
+`paragraphs` with a `context`; `text` as lists of sentences; `summary_entire`), its `sentence`s, or
+what people said in turn (`utterance`: spoken, messenger; `utterances`; `dialogue`; the `lines` of
+`annotations`; the `content` of a `talk`), an utterance a line.
 """
 
 from __future__ import annotations
@@ -13,8 +14,27 @@ from kobert_kit.corpus.formats.namumark import namu_prose
 
 _IDS = ("id", "doc_id")
 _TITLES = ("title", "doc_title")
-_FORMS = ("form", "context", "sentence", "utterance", "text")  # of a paragraph, or utterance
-_PARTS = ("paragraph", "paragraphs", "utterance", "dialogue", "text", "body")
+# Of a paragraph, or utterance; AI-Hub's papers spell the original so.
+_FORMS: tuple[str, ...] = (
+    "form",
+    "norm_text",
+    "context",
+    "sentence",
+    "utterance",
+    "original_text",
+    "orginal_text",
+)
+_FORMS += ("utterance_text", "text")
+_PARTS: tuple[str, ...] = (
+    "paragraph",
+    "paragraphs",
+    "utterance",
+    "utterances",
+    "dialogue",
+    "text",
+    "body",
+)
+_PARTS += ("sentence", "sentences", "summary_entire", "annotations", "lines", "talk", "content")
 
 
 def fields_of(item: dict[str, Any], text_field: str) -> dict[str, object]:
@@ -33,9 +53,13 @@ def _text(item: dict[str, Any]) -> str | None:
     for name in _PARTS:
         part = item.get(name)
         if isinstance(part, dict):
-            return _text(part)
+            # A talk's turns have names: HS01, SS01, HS02, ...
+            turns = list(part.values()) if name == "content" else []
+            said = "\n".join(turn for turn in turns if isinstance(turn, str) and turn.strip())
+            return said or _text(part)
         if isinstance(part, list):
-            return "\n".join(line for inner in part if (line := _line(inner)))
+            between = " " if name in ("sentence", "sentences") else "\n"
+            return between.join(line for inner in part if (line := _line(inner)))
     return None
 
 
