@@ -49,8 +49,53 @@ def test_a_page_of_divisions_alone() -> None:
 
 
 @pytest.mark.parametrize(
+    "page",
+    [
+        "<html><head><title>가</title><script>x()</script><body><p>%s</p></body></html>",
+        "<html><head><meta charset=utf-8><title>가</title><p>%s</p>",
+        "<head><noscript><img src=a></noscript><title>가</title></head><p>%s",
+        "<body><form id=form1 method=post><div><p>%s</p><select><option>하나다.</select>"
+        "</div></form><p>끝이다.</p>",
+        "<form><main><p>%s</p></main><p>옆의 글이다.</p></form>",
+        "<p>%s</p><form><p>구독해 주세요.</p></form>",
+    ],
+)
+def test_forms_of_a_page(page: str) -> None:
+    text = "등대는 배가 다니는 길을 밝힌다."
+    assert main_text(page % text)[1].removesuffix("\n끝이다.") == text
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<ruby>등대<rt>lighthouse</rt></ruby>",
+        "<ruby>등대<rp>(</rp><rt>light<rp>)</rp></ruby>",
+        "<ruby>등<rt>light</rt>대<rt>house</rt></ruby>",
+        "등<script>var a = 1;</script>대<svg><g><text>불이다.</text></g></svg>",
+    ],
+)
+def test_what_is_gone_within_a_paragraph_does_not_cut_it(inside: str) -> None:
+    assert main_text(f"<p>이 마을의 {inside}는 높다.</p>")[1] == "이 마을의 등대는 높다."
+
+
+@pytest.mark.parametrize(
     "unit",
-    ["<div>", "<p>", "<a", "<a href=x>", "</div>", "<!--", "<b>가</i>", "&", "<br>", "<nav>"],
+    [
+        "<div>",
+        "<form>",
+        "<head>",
+        "<body>",
+        "<rt>",
+        "<p>",
+        "<a",
+        "<a href=x>",
+        "</div>",
+        "<!--",
+        "<b>가</i>",
+        "&",
+        "<br>",
+        "<nav>",
+    ],
 )
 def test_hostile_pages_take_no_time(unit: str) -> None:
     started = time.process_time()

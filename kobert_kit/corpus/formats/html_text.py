@@ -2,7 +2,8 @@
 
 A page is blocks of text between its block elements. What stands in elements for other things
 (navigation, headers, asides, forms, code, headings) is left out; where the page says which
-part is the article, so is all outside it. Of the rest a block stays that reads like prose: it is
+part is the article, so is all outside it. A form that holds most of the prose is no form but the
+page (ASP.NET makes such). Of the rest a block stays that reads like prose: it is
 long, or ends as a sentence does, and less than half of it are links.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 LEAST = 40  # characters of a block that does not end as a sentence does
 _LINKED = 0.5  # from this share of its characters on a block is a menu
@@ -20,9 +22,11 @@ _VOID |= {"source", "track", "wbr"}
 _INLINE = {"a", "abbr", "b", "bdi", "bdo", "cite", "data", "del", "dfn", "em", "font", "i", "ins"}
 _INLINE |= {"kbd", "mark", "q", "ruby", "rb", "s", "samp", "small", "span", "strong", "sub", "sup"}
 _INLINE |= {"time", "tt", "u", "var", "wbr", "img", "label"}
+_INLINE |= {"rp", "rt", "rtc", "script", "style", "svg", "math", "template"}  # and gone
+_HEAD = {"title", "meta", "link", "script", "style", "noscript", "base", "template"}
 _GONE = {"head", "script", "style", "noscript", "template", "iframe", "object", "svg", "math"}
-_GONE |= {"nav", "header", "footer", "aside", "form", "button", "select", "textarea", "dialog"}
-_GONE |= {"figure", "audio", "video", "canvas", "pre", "menu", "rp", "rt"}
+_GONE |= {"nav", "header", "footer", "aside", "button", "select", "textarea", "dialog"}
+_GONE |= {"figure", "audio", "video", "canvas", "pre", "menu", "rp", "rt", "rtc"}
 _GONE |= {"h1", "h2", "h3", "h4", "h5", "h6"}
 _MAIN = {"article", "main"}
 # Names that sites give to what is not the article; a whole name of a class or id, nothing less.
@@ -40,17 +44,30 @@ def main_text(page: str) -> tuple[str, str]:
     parser.feed(page)
     parser.close()
     parser.end_block()
-    blocks = [text for inside, text in parser.found if inside or not parser.has_main]
-    return _SPACES.sub(" ", parser.title).strip(), "\n".join(blocks)
+    blocks = [block for block in parser.found if block.in_main or not parser.has_main]
+    free = [block for block in blocks if not block.in_form]
+    if 2 * _size(free) >= _size(blocks):
+        blocks = free
+    return _SPACES.sub(" ", parser.title).strip(), "\n".join(block.text for block in blocks)
+
+
+class _Block(NamedTuple):
+    in_main: bool
+    in_form: bool
+    text: str
+
+
+def _size(blocks: list[_Block]) -> int:
+    return sum(len(block.text) for block in blocks)
 
 
 class _Page(HTMLParser):
-    """Blocks of a page that read like prose, and whether each is inside its main part."""
+    """Blocks of a page that read like prose, and where each is."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
-        self.found: list[tuple[bool, str]] = []
+        self.found: list[_Block] = []
         self.has_main = False
         self._open: list[tuple[str, bool, bool]] = []  # elements: name, is it gone, is it main
         self._names: Counter[str] = Counter()  # of them
@@ -60,9 +77,12 @@ class _Page(HTMLParser):
         self._linked = 0  # characters of it in links
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        in_head = bool(self._open) and self._open[-1][0] == "head"
+        if tag == "body" or (in_head and tag not in _HEAD):
+            self.handle_endtag("head")  # which may be left out
         if tag == "br":
             self._text.append("\n")
-        elif tag not in _INLINE:
+        elif tag not in _INLINE and not self._gone:
             self.end_block()
         if tag == "title" and not self.title:
             self._in_title = True
@@ -79,7 +99,7 @@ class _Page(HTMLParser):
         self.has_main |= main and not self._gone
 
     def handle_endtag(self, tag: str) -> None:
-        if tag not in _INLINE:
+        if tag not in _INLINE and not self._gone:
             self.end_block()
         if tag == "title":
             self._in_title = False
@@ -117,7 +137,7 @@ class _Page(HTMLParser):
         lines = (" ".join(line.split()) for line in "".join(self._text).split("\n"))
         text = "\n".join(filter(None, lines))
         if (len(text) >= LEAST or _END.search(text)) and self._linked < _LINKED * len(text):
-            self.found.append((self._main > 0, text))
+            self.found.append(_Block(self._main > 0, self._names["form"] > 0, text))
         self._text, self._linked = [], 0
 
 
