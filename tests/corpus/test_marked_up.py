@@ -146,10 +146,30 @@ def test_markdown_to_prose() -> None:
 
     assert markdown_prose(MARKUP) == ("달빛 마을", PROSE)
     assert markdown_prose("") == ("", "")
-    for unit in ("[", "> ", "*", "`", "- ", "|", "<", "![", "_a", "\\"):
+    for unit in ("[", "> ", "*", "`", "- ", "|", "<", "![", "_a", "\\", "가**(", "*a)"):
         started = time.process_time()
         markdown_prose("글이다.\n\n" + unit * 20_000)
         assert time.process_time() - started < 20, unit
+
+
+@pytest.mark.parametrize(
+    "markup, words",
+    [
+        (
+            '**한국어(Korean)**는 언어다. **"강조"**라고 했다.',
+            '한국어(Korean)는 언어다. "강조"라고 했다.',
+        ),
+        ("**가(a)**는 **나**와 *다(c)*의 ***라!***가", "가(a)는 나와 다(c)의 라!가"),
+        ('그는**"네"** 했고 **[바다(b)](x)**로 갔다.', '그는"네" 했고 바다(b)로 갔다.'),
+        ("`**a(b)**는` 코드, \\*\\*(c)\\*\\*는 글", "**a(b)**는 코드, **(c)**는 글"),
+        ("3 * (2) * 4는 곱이고 **끝", "3 * (2) * 4는 곱이고 **끝"),
+    ],
+)
+def test_emphasis_before_a_particle(markup: str, words: str) -> None:
+    pytest.importorskip("markdown_it")
+    from kobert_kit.corpus.formats.markdown_text import markdown_prose
+
+    assert markdown_prose(markup)[1] == words
 
 
 def test_a_folder_of_pages(tmp_path: Path) -> None:

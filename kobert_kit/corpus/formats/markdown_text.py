@@ -8,6 +8,13 @@ from functools import cache
 from typing import Any
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
+# CommonMark leaves **한국어(Korean)**는 as it is, since between a punctuation mark and a letter the
+# asterisks look like an opening; in Korean a particle follows there.
+_STRONG = re.compile(
+    r"(\*{1,3})(?=[^\s*])([^*]{1,500})(?<=[^\w\s*])\1(?=[가-힣])"
+    r"|(?<=[가-힣])(\*{1,3})(?=[^\w\s*])([^*]{1,500})(?<=[^\s*])\3(?!\*)"
+)
+_ASTERISK = "\ue000"  # stands for one that is meant, in code or behind a backslash
 _GONE = {"heading_open": "heading_close", "table_open": "table_close"}
 
 
@@ -30,15 +37,19 @@ def markdown_prose(markup: str) -> tuple[str, str]:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark").enable("table")
+    return parser.disable("text_join", True)  # so that what is escaped is a token of its own
 
 
 def _words(inline: Any) -> str:
     """Text and the code within it; a line break in a paragraph is a space."""
     parts = []
     for token in inline.children:
-        if token.type in ("text", "text_special", "code_inline"):
+        if token.type == "text":
             parts.append(token.content)
+        elif token.type in ("text_special", "code_inline"):
+            parts.append(token.content.replace("*", _ASTERISK))
         elif token.type in ("softbreak", "hardbreak"):
             parts.append(" ")
-    return " ".join("".join(parts).split())
+    text = _STRONG.sub(r"\2\4", "".join(parts))
+    return " ".join(text.replace(_ASTERISK, "*").split())
