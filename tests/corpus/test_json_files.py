@@ -118,6 +118,34 @@ def test_namuwiki(tmp_path: Path) -> None:
     assert [p.problem for _, p in found] == ["", "empty text", "empty text"]
 
 
+@pytest.mark.parametrize(
+    "markup, text",
+    [
+        ("좋다^^ 정말,, 그래~~ 끝~~", "좋다^^ 정말,, 그래~~ 끝~~"),
+        ("snake_case__name과 other__name", "snake_case__name과 other__name"),
+        ("C--와 D--의 차이", "C--와 D--의 차이"),
+        (
+            "물은 H,,2,,O이고 넓이는 m^^2^^이며 __밑줄 친 말__이다.",
+            "물은 H2O이고 넓이는 m2이며 밑줄 친 말이다.",
+        ),
+        ("날이 --춥다-- 덥다. 꽤 ~~많이~~ 덥다.", "날이  덥다. 꽤  덥다."),
+        ("||표 칸\n내용||\n|| [[바다]][br]둘째 줄 || 셋 ||\n글이다.", "글이다."),
+        ("||\n칸이다.\n||\n글이다.", "글이다."),
+        ("||끝나지 않는 줄\n글이다.\n\n둘째 글이다. ||", "글이다.\n둘째 글이다. ||"),
+        ("||끝나지 않는 줄\n글이다.", "글이다."),
+    ],
+)
+def test_marks_of_namuwiki_that_are_none(markup: str, text: str) -> None:
+    assert namu_prose(markup) == text
+
+
+@pytest.mark.parametrize("unit", ["__", "__a", "^^a", ",,a", "a--", "~~a", "||a\n", "||\n", "'"])
+def test_a_megabyte_of_marks_takes_no_time(unit: str) -> None:
+    started = time.process_time()
+    namu_prose(unit * (1_000_000 // len(unit)))
+    assert time.process_time() - started < 10  # a quadratic search takes hours
+
+
 def test_bad_json_is_named(tmp_path: Path) -> None:
     whole = '[{"text": "하나"}, {"text": "둘"}, {"text": "셋"}]'.encode()
     found, end = read(write_bytes(tmp_path / "cut.json", whole[:-10]))

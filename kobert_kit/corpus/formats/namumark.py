@@ -4,6 +4,7 @@ headings, footnotes, macros, categories and what is struck out go."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _REDIRECT = re.compile(r"#(?:redirect|넘겨주기)\b", re.IGNORECASE)
 # Innermost first: a rule takes marks that hold no further ones, until none is left.
@@ -21,8 +22,14 @@ _RULES = [
         (r"\[[a-z가-힣]+\([^\[\]]*?\)\]", ""),
     )
 ]
-_STRUCK = re.compile(r"~~[^~\n]{1,500}~~|--[^-\n]{1,500}--")
-_STYLE = re.compile(r"'''|''|__|\^\^|,,")
+# In pairs that enclose something; alone they are smileys, names in code, or dashes. Not C--.
+_STRUCK = re.compile(
+    r"~~(?=[^\s~])[^~\n]{1,500}(?<=\S)~~|(?<![A-Za-z0-9-])--(?=[^\s-])[^-\n]{1,500}(?<=\S)--"
+)
+_STYLE = re.compile(
+    r"(?<![A-Za-z0-9_])__(?=[^\s_])([^\n]{1,500}?)(?<=[^\s_])__(?!_)|\^\^(?=\S)([^^\n]{1,500})(?<=\S)\^\^"
+    r"|,,(?=[^\s,])([^\n]{1,500}?)(?<=[^\s,]),,(?!,)|\'{2,3}"
+)
 _NO_PROSE = re.compile(r"\s*(?:\|\||={1,6}#? .* #?={1,6}\s*$|##|\*|>|-{4,}|[1aAiI]\.(?:#\d+)? )")
 _ROUNDS = 10
 
@@ -39,8 +46,27 @@ def namu_prose(markup: str) -> str:
         if text == before:
             break
     lines = (
-        _STYLE.sub("", _STRUCK.sub("", line)).strip()
-        for line in text.split("\n")
+        _STYLE.sub(r"\1\2\3", _STRUCK.sub("", line)).strip()
+        for line in _without_rows(text.split("\n"))
         if not _NO_PROSE.match(line)
     )
     return "\n".join(filter(None, lines))
+
+
+def _without_rows(lines: list[str]) -> Iterator[str]:
+    """Leave out the rows of tables that go on over lines; one ends with ``||``, and one that does
+    not before an empty line is its first line alone."""
+    row: list[str] = []
+    for line in lines:
+        bare = line.strip()
+        if row and bare:
+            row.append(line)
+            if bare.endswith("||"):
+                row = []
+        elif bare.startswith("||") and (bare == "||" or not bare.endswith("||")):
+            row = [line]
+        else:
+            yield from row[1:]
+            row = []
+            yield line
+    yield from row[1:]
