@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-_DASH = "[-\u2010-\u2015\u2212]"
+_DASH = "[-\u2010-\u2015\u2212\uff0d]"
 _GAP = rf"(?: ?{_DASH} ?| )"
 # Not within a longer number, nor as the end or start of one with several parts (1.10.1234.5678).
 _FRONT = r"(?<!\d)(?<!\d[-.])"
@@ -22,6 +22,7 @@ _PHONES = (
     # +82 10 1234 5678, +82-2-123-4567, (+82)10-…, +82 (0)10-…
     rf"(?:\(\+82\)|\+82)(?:{_GAP}|\.)?(?:\(0\) ?|0)?"
     rf"\(?(?:1[016-9]|2|{_LOCAL}|70|50[2-8])\)?[.]?{_GAP}?\d{{3,4}}[.]?{_GAP}?\d{{4}}",
+    rf"(?:00)?82{_DASH}10{_DASH}\d{{4}}{_DASH}\d{{4}}",
     # (02)123-4567, 02) 123-4567, 0507-1234-5678, 010-12345678
     rf"(?:\((?:{_MOBILE}|{_LAND})\) ?|(?:{_MOBILE}|{_LAND})(?:\) ?| ?{_DASH} ?))"
     rf"\d{{3,4}}(?:{_GAP}|\.)?\d{{4}}",
@@ -44,7 +45,7 @@ _NUMBER = re.compile(
     rf"|(?P<resident>{_RESIDENT})|(?P<phone>{'|'.join(_PHONES)})){_BACK}"
 )
 # Where any of them can be: the quick search that most texts end with.
-_DIGITS = re.compile(r"[+(\d][-\d ().\u2010-\u2015\u2212]{8,}")
+_DIGITS = re.compile(r"[+(\d][-\d ().\u2010-\u2015\u2212\uff0d]{8,}")
 _BOOK = re.compile(r"IS[BS]N(?:[- ]?1[03])?[: ]*$", re.IGNORECASE)
 _LATEST = 2040  # no one's year of birth yet
 
