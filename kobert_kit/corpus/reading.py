@@ -14,7 +14,8 @@ from pathlib import Path
 from kobert_kit.corpus.documents import NOT_UTF8, Document, ReadReport
 from kobert_kit.corpus.files import format_of, readable_path
 from kobert_kit.corpus.formats.compression import Advance, read_lines
-from kobert_kit.corpus.formats.parquet import read_rows
+from kobert_kit.corpus.formats.parquet import TooLong, read_rows
+from kobert_kit.corpus.formats.raw import TOO_LONG
 
 NOT_JSON = "not JSON"
 NOT_OBJECT = "not a JSON object"
@@ -98,6 +99,8 @@ def _read_parquet(path: Path, report: ReadReport, advance: Advance) -> Iterator[
     for number, fields in enumerate(read_rows(path, advance), 1):
         if isinstance(fields["text"], bytes):
             report.skip(path, number, NOT_UTF8)
+        elif isinstance(fields["text"], TooLong):
+            report.skip(path, number, TOO_LONG)
         elif document := _document(path, number, fields, report):
             yield document
 

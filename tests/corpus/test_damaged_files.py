@@ -6,14 +6,19 @@ import gzip
 import io
 import json
 import random
+import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_files import jsonl
+from corpus_files import jsonl, parquet, write_bytes
 from test_curate import lines, run, text
+
+from kobert_kit.corpus.documents import ReadReport
+from kobert_kit.corpus.reading import read_documents
 
 NUMBERS = "0.5, -2e3, 1e99999999999, " + "9" * 5_000
 PARTS = [b'"', b"\\", b"[", b"]", b"{", b"}", b"\0", b"\xff", b"\\udc00", b"\xed\xa0\x80"]
@@ -85,3 +90,34 @@ def test_damage_anywhere_ends_no_job(kind: str, tmp_path: Path) -> None:
     assert kind in problems and "z.jsonl" not in problems
     if kind != "a.zip":  # whose members are the files
         assert len(ledger.files) == 201
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.parquet.gz"])
+@pytest.mark.parametrize(
+    "form", [pa.string(), pa.large_string(), pa.binary(), "dictionary"], ids=str
+)
+def test_a_row_of_parquet_that_is_too_long_costs_itself_and_no_more_memory(
+    name: str, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kobert_kit.corpus.formats.parquet.LONGEST_RECORD", 50_000)
+    texts = ["앞의 글이다.", "가" * 3_000_000, "뒤의 글이다.", None, "가" * 16_000, "끝 글이다."]
+    column = pa.array(texts)
+    column = column.dictionary_encode() if form == "dictionary" else column.cast(form)
+    write_bytes(tmp_path / name, parquet({"text": column, "title": ["강"] * 5 + ["산" * 20_000]}))
+    tracemalloc.start()
+    ledger = run([tmp_path / name], tmp_path / "out", presets={"": "none"})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    dropped = [
+        (row["line"], row["reason"], row["bytes"]) for row in lines(tmp_path / "out", "dropped")
+    ]
+    assert dropped == [
+        (2, "longer than 32 MiB", 9_000_003),
+        (4, "'text' is not a string", 0),
+        (6, "longer than 32 MiB", 60_000 + len("끝 글이다.".encode())),
+    ]
+    assert len(lines(tmp_path / "out", "documents")) == 3 and ledger.total.balance() == (0, 0)
+    assert peak < 9_000_000  # Python never holds the text
+    report = ReadReport()
+    assert len(list(read_documents([tmp_path / name], report))) == 3
+    assert report.skipped == {"longer than 32 MiB": 2, "'text' is not a string": 1}

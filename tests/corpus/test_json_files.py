@@ -158,6 +158,10 @@ def test_bad_json_is_named(tmp_path: Path) -> None:
     assert [p.problem for _, p in found] == ["no 'text'"]
     _, end = read(write_bytes(tmp_path / "odd.json", '[{"text": "가"} %나]'.encode()))
     assert "damaged after document 1" in end.problem and "b'" not in end.problem
+    _, end = read(write_bytes(tmp_path / "odd.json", f'[{{"글": null["{"나" * 24}"]}}]'.encode()))
+    assert end.problem.endswith(
+        "(parse error: after key and value, inside map, I expect ',' or '}')"
+    )
     _, end = read(write_bytes(tmp_path / "empty.json", b""))
     assert end.problem == "the file is empty"
 
@@ -448,10 +452,10 @@ def test_long_numbers_are_found_over_the_ends_of_blocks() -> None:
         for second in range(first, len(raw)):
             blocks = [raw[:first], raw[first:second], raw[second:]]
             assert b"".join(null_constants(blocks)) == whole
-    for size in (1, 999, 1_000, 1_001, 2_500):
-        raw = b'[1, %b, "%b", 2, %b]' % (b"7" * 4_000, b"7" * 4_000, b"0.%b" % (b"5" * 998))
+    for size in (1, 599, 600, 601, 2_500):
+        raw = b'[1, %b, "%b", 2, %b]' % (b"7" * 4_000, b"7" * 4_000, b"0.%b" % (b"5" * 598))
         blocks = [raw[at : at + size] for at in range(0, len(raw), size)]
-        whole = b'[1, null, "%b", 2, 0.%b]' % (b"7" * 4_000, b"5" * 998)
+        whole = b'[1, null, "%b", 2, 0.%b]' % (b"7" * 4_000, b"5" * 598)
         assert b"".join(null_constants(blocks)) == whole
 
 

@@ -13,7 +13,7 @@ _TOKEN = re.compile(rb'\\["\\]|"|NaN|-?Infinity|-?\d[\d.eE+-]*')
 _CONSTANTS = (b"NaN", b"Infinity", b"-Infinity")
 _NUMBER = b"+-.eE" + string.digits.encode()
 _MAY_GO_ON = b"+-." + string.ascii_letters.encode() + string.digits.encode()
-_LONGEST = 1_000  # characters of a number; Python reads integers of 4,300 digits
+_LONGEST = 600  # characters of a number; Python reads integers of 640 digits, and more if told
 _LONGEST_EXPONENT = 9  # digits; decimal reads 18
 _SHAPE = bytes.maketrans(b"E123456789", b"e000000000")
 # Without signs and the point, and what is before a short exponent.

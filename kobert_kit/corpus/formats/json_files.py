@@ -231,7 +231,7 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
                 )
     except (ijson.JSONError, ValueError, ArithmeticError) as error:  # the latter two of Python's
         # The parser's message is b'...' where it quotes bytes that cannot be decoded.
-        said = re.sub(r"^b['\"]", "", str(error))
+        said = re.sub(r"^b['\"]", "", str(error)).replace("\\'", "'")
         what = re.split(r"\s*(?:\n|\\n|b['\"])", said)[0].rstrip(". ")[:80]
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
     if not objects:

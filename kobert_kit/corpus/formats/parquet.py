@@ -5,20 +5,31 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from kobert_kit.corpus.files import compression_of
 from kobert_kit.corpus.formats.compression import Advance, Damaged, read_blocks
+from kobert_kit.corpus.formats.raw import LONGEST_RECORD
 from kobert_kit.errors import DataError, KobertKitError
 
-BATCH_ROWS = 256
+BATCH_ROWS = 8  # any of which may be of many megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """In place of a text: its row has ``size`` bytes, which is more than a record may have."""
+
+    size: int
 
 
 def read_rows(path: Path, advance: Advance, text: str = "text") -> Iterator[dict[str, object]]:
     """The column ``text``, as "text", and, where present, ``id`` and ``title``, row by row.
 
-    A string that is not UTF-8 comes out as bytes. A file compressed as a whole goes through a
+    A string that is not UTF-8 comes out as bytes, and a row that is too long as no more than that,
+    in place of its text. In memory are a few rows and what the file has compressed as one piece,
+    which Parquet calls a page. A file compressed as a whole goes through a
     temporary file, because Parquet is read from its end.
 
     Raises:
@@ -107,8 +118,10 @@ def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dic
             for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=columns):
                 for values in zip(*map(batch.column, columns), strict=True):
                     row += 1
-                    share = row / table.metadata.num_rows
-                    yield share, dict(zip(keys, map(_value, values), strict=True))
+                    yield (
+                        row / table.metadata.num_rows,
+                        _fields(dict(zip(keys, values, strict=True))),
+                    )
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # that of a name
         reason = str(error).splitlines()[0]
         raise DataError(
@@ -117,14 +130,29 @@ def _rows(path: Path, stream: IO[bytes], text: str) -> Iterator[tuple[float, dic
         ) from None
 
 
+def _fields(scalars: dict[str, Any]) -> dict[str, object]:
+    """The values of a row, if they are not too long: then no copy of them is made."""
+    import pyarrow
+
+    for name, scalar in scalars.items():
+        if isinstance(scalar, pyarrow.DictionaryScalar):
+            scalars[name] = scalar.value
+    size = sum(map(_size, scalars.values()))
+    if size > LONGEST_RECORD:
+        return {"text": TooLong(size)}
+    return {name: _value(scalar) for name, scalar in scalars.items()}
+
+
+def _size(scalar: Any) -> int:
+    """The bytes of a string, or of bytes; 0 for anything else."""
+    held = scalar.as_buffer() if hasattr(scalar, "as_buffer") else None
+    return held.size if held else 0
+
+
 def _value(scalar: Any) -> object:
     """A string, where it is none of UTF-8 its bytes, or what else there is; None for what Python
     has nothing for, such as a time in nanoseconds."""
-    import pyarrow
-
     try:
-        if isinstance(scalar, pyarrow.DictionaryScalar):
-            scalar = scalar.value
         value = scalar.as_py()
         return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:

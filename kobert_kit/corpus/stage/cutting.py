@@ -13,7 +13,7 @@ from kobert_kit.corpus.formats.compression import Advance, Damaged, decompress, 
 from kobert_kit.corpus.formats.csv_rows import Row, read_csv
 from kobert_kit.corpus.formats.encodings import UTF8, Transcoded
 from kobert_kit.corpus.formats.json_files import cut_json
-from kobert_kit.corpus.formats.parquet import read_copied_rows, read_rows
+from kobert_kit.corpus.formats.parquet import TooLong, read_copied_rows, read_rows
 from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw, cut_lines
 from kobert_kit.corpus.formats.wiki_files import cut_dump, cut_extracted
 from kobert_kit.corpus.reading import encodable
@@ -58,7 +58,12 @@ def _cut(file: int, path: Path, blocks: Transcoded, text_field: str) -> Iterator
 
 
 def _cut_rows(file: int, rows: Iterator[dict[str, object]]) -> Iterator[Raw]:
-    return (Raw(file, number, row) for number, row in enumerate(rows, 1))
+    for number, row in enumerate(rows, 1):
+        text = row["text"]
+        if isinstance(text, TooLong):
+            yield Raw(file, number, problem=TOO_LONG, size=text.size)
+        else:
+            yield Raw(file, number, row)
 
 
 def _until_end(
