@@ -129,7 +129,8 @@ def make(
     .bz2 or .zst, or in a .zip or .tar, in UTF-8, UTF-16, cp949 or EUC-KR; or a data set of the
     hub, hf:OWNER/NAME[:CONFIG[:SPLIT]], of which train is read if no split is named. Of documents
     that are the same or nearly so the first is kept: name the sources in the order in which you
-    prefer them.
+    prefer them. Other files in a folder or archive are passed over; the ledger counts them by
+    suffix, but for hidden ones and those named README.
 
     The folder holds the documents as JSON lines, which all other commands read, and beside them
     what was dropped, with file, line and reason, and the ledger. The same command again continues

@@ -59,8 +59,15 @@ def refuse(path: Path, what: str) -> None:
     raise UsageError(f"{path}: {what}")
 
 
+def pass_over(path: Path) -> None:
+    """What becomes of a file of no known kind in a folder: nothing."""
+
+
 def find_files(
-    paths: Sequence[Path], formats: Sequence[str] = FORMATS, refuse: Refuse = refuse
+    paths: Sequence[Path],
+    formats: Sequence[str] = FORMATS,
+    refuse: Refuse = refuse,
+    passed: Callable[[Path], None] = pass_over,
 ) -> list[Path]:
     """The corpus files among ``paths``: files as they are, folders with all below, sorted.
 
@@ -68,7 +75,8 @@ def find_files(
     Folders are searched for known suffixes; hidden entries, other files there and folders that a
     stage of kobert-kit wrote are passed over.
     Links are followed, and a file that is reached twice is taken once. ``refuse`` is told of what
-    a folder holds that cannot be read; where it returns, the search goes on.
+    a folder holds that cannot be read; where it returns, the search goes on. ``passed`` is told of
+    each file with an unknown suffix.
 
     Raises:
         UsageError: a path does not exist or cannot be searched, a file named explicitly has an
@@ -78,7 +86,7 @@ def find_files(
     for path in paths:
         _require_reachable(path)
         if path.is_dir():
-            for file in sorted(_search(path, formats, refuse), key=lambda file: file.parts):
+            for file in sorted(_search(path, formats, refuse, passed), key=lambda file: file.parts):
                 found.setdefault(file.resolve(), file)
         elif not format_of(path, formats):
             raise UsageError(f"{path}: unknown kind of file; a corpus is made of {_known(formats)}")
@@ -99,7 +107,9 @@ def _require_reachable(path: Path) -> None:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _search(folder: Path, formats: Sequence[str], refuse: Refuse) -> Iterator[Path]:
+def _search(
+    folder: Path, formats: Sequence[str], refuse: Refuse, passed: Callable[[Path], None]
+) -> Iterator[Path]:
     """Files with a known suffix below ``folder``; each folder is entered once, so loops end."""
     entered = {folder.resolve()}
 
@@ -123,7 +133,10 @@ def _search(folder: Path, formats: Sequence[str], refuse: Refuse) -> Iterator[Pa
         folders[:] = ahead
         for name in files:
             file = here / name
-            if name.startswith(".") or not format_of(file, formats):
+            if name.startswith("."):
+                continue
+            if not format_of(file, formats):
+                passed(file)
                 continue
             try:
                 if file.is_file():

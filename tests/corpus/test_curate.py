@@ -13,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -258,6 +259,43 @@ def test_the_job_goes_on_past_what_is_broken(tmp_path: Path) -> None:
     assert problems["more.7z"] == "an archive, which is not read; unpack it first"
     assert "broken link" in problems["self.txt"] and "no column 'text'" in problems["table.csv"]
     assert 1_000 < ledger.total.kept[0] < 2_000
+
+
+def test_files_that_are_passed_over_are_counted_by_suffix(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    for name in ("a.txt", "README", "README.md", ".hidden.hwp", "나/b.hwp", "나/c.HWP", "d.ndjson"):
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(f"{name}: 나루터에 배가 들어온다.", encoding="utf-8")
+    (folder / "list").write_text("배", encoding="utf-8")
+    (folder / "rows.ndjson.gz").write_bytes(b"")
+    with zipfile.ZipFile(folder / "old.zip", "w") as archive:
+        for name in ("a.txt", "readme.txt", "b.docx", ".c.docx"):
+            archive.writestr(name, f"{name}: 강가에 배가 닿는다.")
+    with tarfile.open(folder / "new.tar.gz", "w:gz") as tar:
+        tar.add(folder / "나" / "b.hwp", "b.hwp")
+    ledger = run([folder], tmp_path / "out", presets={}, near_duplicates=False)
+    assert ledger.total.kept[0] == 2
+    told = {entry["problem"] for entry in ledger.problems()}
+    assert {entry["file"] for entry in ledger.problems()} == {str(folder)}
+    assert told == {
+        "3 files in .hwp passed over, the first new.tar.gz/b.hwp; convert what is text",
+        "1 file in .ndjson passed over, the first d.ndjson; convert what is text",
+        "1 file in .ndjson.gz passed over, the first rows.ndjson.gz; convert what is text",
+        "1 file in .docx passed over, the first old.zip/b.docx; convert what is text",
+        "1 file of no suffix passed over, the first list; convert what is text",
+    }
+
+
+def test_files_of_many_suffixes_take_few_lines(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write_bytes(tmp_path / "in" / "a.txt", "멀쩡한 글".encode())
+    for number in range(200):
+        (tmp_path / "in" / f"page.{number}").touch()
+    (tmp_path / "in" / os.fsdecode("page.쪽".encode("cp949"))).touch()
+    ledger = run([tmp_path / "in"], tmp_path / "out", presets={})
+    told = [entry["problem"] for entry in ledger.problems()]
+    assert len(told) == 21 and sum(int(each.split()[0]) for each in told) == 201
+    assert any(each.startswith("181 files in other formats") for each in told)
 
 
 def test_a_corpus_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:

@@ -71,6 +71,53 @@ def test_splits_configurations_and_columns(folder: Path, tmp_path: Path) -> None
     assert not (tmp_path / "bad").exists()
 
 
+BROKEN = {
+    "train.jsonl": [
+        *(f'{{"text": "{text}", "title": null, "note": "NOTE"}}' for text in TEXTS),
+        *(f'{{"text": "{text}", "title": "배", "note": ""}}' for text in TEXTS),
+        '{"text": 배가 없다',
+        '{"text": "뒤의 글이다.", "title": null}',
+    ],
+    "train.csv": [
+        "text,note",
+        *(f"{text},NOTE" for text in TEXTS * 2),
+        "둘,셋,넷,다섯",
+        "뒤의 글,배",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("note", [0, 300_000])  # the library reads 10 MB at a time
+def test_rows_before_damage_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, note: int
+) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    (tmp_path / "set").mkdir()
+    content = "\n".join(BROKEN[name]).replace("NOTE", "x" * note)
+    (tmp_path / "set" / name).write_text(f"{content}\n", encoding="utf-8")
+    source = Path(f"hf:{tmp_path / 'set'}")
+    ledger = run([source], tmp_path / "out", presets={}, near_duplicates=False)
+    before = 2 * len(TEXTS)
+    assert ledger.total.read[0] == before and ledger.total.balance() == (0, 0)
+    assert [line["text"] for line in lines(tmp_path / "out", "documents")] == TEXTS
+    (problem,) = ledger.problems()
+    assert problem["problem"].startswith(f"damaged after row {before} (")
+
+
+def test_a_row_that_is_too_long_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kobert_kit.corpus.stage.hub.LONGEST_RECORD", 1_000)
+    made = {"text": [TEXTS[0], "긴 글이다. " * 100, TEXTS[1]]}
+    write_bytes(folder / "ko" / "test-0.parquet", parquet(made))
+    run([Path(f"hf:{folder}:ko:test")], tmp_path / "out", presets={})
+    assert [line["text"] for line in lines(tmp_path / "out", "documents")] == TEXTS[:2]
+    (dropped,) = lines(tmp_path / "out", "dropped")
+    assert (dropped["line"], dropped["reason"]) == (2, "longer than 32 MiB")
+    assert dropped["bytes"] == 100 * len("긴 글이다. ".encode())
+
+
 def test_without_the_hub_the_message_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

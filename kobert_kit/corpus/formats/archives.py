@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kobert_kit.corpus.files import Refuse, format_of, readable_path
+from kobert_kit.corpus.files import Refuse, format_of, pass_over, readable_path
 from kobert_kit.corpus.formats.compression import BLOCK_BYTES, Advance, Damaged, read_blocks
 from kobert_kit.corpus.formats.zip_files import walk_zip
 from kobert_kit.errors import DataError
@@ -44,10 +44,16 @@ def walk(archive: Path, advance: Advance) -> Iterator[Entry]:
         yield from _walk_tar(archive, advance)
 
 
-def list_members(archive: Path, formats: tuple[str, ...], refuse: Refuse) -> list[Path]:
+def list_members(
+    archive: Path,
+    formats: tuple[str, ...],
+    refuse: Refuse,
+    passed: Callable[[Path], None] = pass_over,
+) -> list[Path]:
     """The members of ``archive`` in one of ``formats``; hidden and other ones are passed over.
 
-    ``refuse`` is told of each that must not or cannot be read, and of damage to the archive.
+    ``refuse`` is told of each that must not or cannot be read, and of damage to the archive;
+    ``passed`` of each in no such format.
     """
     found: dict[Path, None] = {}
     last = "its first member"
@@ -57,7 +63,11 @@ def list_members(archive: Path, formats: tuple[str, ...], refuse: Refuse) -> lis
             path = member_path(archive, entry.name)
             if problem := entry.problem or _forbidden(entry.name):
                 refuse(path, problem)
-            elif not _is_hidden(entry.name) and format_of(path, formats):
+            elif _is_hidden(entry.name):
+                continue
+            elif not format_of(path, formats):
+                passed(path)
+            else:
                 if path in found:
                     refuse(path, "a second member of this name; only the first is read")
                 found[path] = None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from kobert_kit.corpus.formats.compression import Advance
 from kobert_kit.corpus.formats.encodings import UTF8
-from kobert_kit.corpus.formats.raw import FileEnd, Raw
+from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, FileEnd, Raw
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.records import fingerprint_files
 
 _PREFIX = "hf:"
 _FORM = "write hf:OWNER/NAME, hf:OWNER/NAME:CONFIG or hf:OWNER/NAME:CONFIG:SPLIT"
+
+_CHUNKS = (1 << 20, 1 << 16, 1 << 12, 1 << 8, 1)  # bytes from which types are inferred
 
 
 class HubSource(NamedTuple):
@@ -81,8 +84,9 @@ def hub_revision(source: Path) -> str:
     return str(about.sha)
 
 
-def open_hub(source: Path, revision: str) -> Any:
-    """The rows of a data set, not read yet, as ``datasets`` streams them.
+def open_hub(source: Path, revision: str, **reading: Any) -> Any:
+    """The rows of a data set, not read yet, as ``datasets`` streams them. ``reading`` is for the
+    reader of its files.
 
     Raises:
         UsageError: it has no such configuration or split, or several and none was named.
@@ -99,7 +103,7 @@ def open_hub(source: Path, revision: str) -> Any:
         # Where the hub fails, what is in the cache is read, whatever its commit: so an empty one.
         with TemporaryDirectory() as empty:
             splits = load_dataset(
-                found.name, config, revision=pinned, streaming=True, cache_dir=empty
+                found.name, config, revision=pinned, streaming=True, cache_dir=empty, **reading
             )
     except Exception as error:
         lacking = (EmptyDatasetError, DataFilesNotFoundError, DatasetNotFoundError)
@@ -128,23 +132,72 @@ def read_hub(
     problem, row = "", 0
     rows = open_hub(source, revision)
     try:
-        for row, fields in enumerate(rows, 1):
+        for row, fields in enumerate(_until_damaged(rows, source, revision), 1):
             if row == 1 and text_field not in fields:
                 names = ", ".join(fields)
                 problem = f"no column '{text_field}', only {names}; name it with --text-field"
                 break
-            about = {name: fields[name] for name in ("id", "title") if name in fields}
+            about: dict[str, object] = {
+                name: fields[name] for name in ("id", "title") if name in fields
+            }
             text = fields[text_field]
-            advance(len(text.encode()) if isinstance(text, str) else 0)
-            yield Raw(file, row, {**about, "text": text})
-    except (pyarrow.ArrowException, ValueError) as error:
+            size = len(text.encode()) if isinstance(text, str) else 0
+            advance(size)
+            if size > LONGEST_RECORD:
+                yield Raw(file, row, problem=TOO_LONG, size=size)
+            else:
+                yield Raw(file, row, {**about, "text": text})
+    except (pyarrow.ArrowException, ValueError, TypeError) as error:
         problem = f"damaged after row {row:,} ({_first_line(error)})"
+    except DataError:
+        raise
     except Exception as error:  # of the HTTP library, as above
         raise DataError(
             f"{source}: broke off after row {row:,} ({_first_line(error)}); run the same command "
             "again to continue"
         ) from None
     yield FileEnd(file, UTF8, problem)
+
+
+def _until_damaged(rows: Any, source: Path, revision: str) -> Iterator[dict[str, Any]]:
+    """``rows`` up to damage, which is raised as the library has it."""
+    import pyarrow
+
+    damages = (pyarrow.ArrowException, ValueError, TypeError)  # the last where types change
+    given = 0
+    try:
+        for fields in rows:
+            given += 1
+            yield fields
+        return
+    except damages as error:
+        damage = error
+    # It reads many lines at a time and gives none of those around damage: so one at a time.
+    try:
+        features = _open_types(rows.features or _features_before(source, revision))
+        again = open_hub(source, revision, chunksize=1, features=features)
+    except UsageError:  # not a format of lines
+        raise damage from None
+    try:
+        yield from islice(again, given, None)
+    except damages:
+        raise damage from None
+
+
+def _features_before(source: Path, revision: str) -> Any:
+    """The types of the columns by as many rows as can be read; None where that gives none."""
+    opened = (open_hub(source, revision, chunksize=size).features for size in _CHUNKS)
+    return next(filter(None, opened), None)
+
+
+def _open_types(features: Any) -> Any:
+    """``features`` with strings where nothing but null has been seen, for strings may follow."""
+    from datasets import Features, Value
+
+    string, null = Value("string"), Value("null")
+    return features and Features(
+        {name: string if kind == null else kind for name, kind in features.items()}
+    )
 
 
 def _failed(source: Path, what: str, error: Exception) -> DataError:
