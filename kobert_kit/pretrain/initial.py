@@ -72,6 +72,8 @@ def _config(name: str) -> Any:
     try:
         return AutoConfig.from_pretrained(name)
     except Exception as error:  # the library raises OSError, ValueError, KeyError, Exception
+        if Path(name).is_dir():
+            check_recorded_tokenizer(Path(name), name)  # which says so of an unfinished folder
         raise DataError(
             f"{name}: neither a model folder nor a model that can be had from the hub "
             f"({_first_line(error)})"

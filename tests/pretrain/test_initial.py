@@ -110,3 +110,12 @@ def test_what_is_refused(bert: Path, tmp_path: Path):
     unigram = Tokenizer(models.Unigram([("<unk>", 0.0), ("가", -1.0)], unk_id=0))
     PreTrainedTokenizerFast(tokenizer_object=unigram).save_pretrained(bert)
     fails("its tokenizer is a Unigram, and not BERT's")
+
+
+@pytest.mark.parametrize("config", ["", '{"model_', "[]"])
+def test_a_folder_that_a_kill_left_is_called_unfinished(config: str, tmp_path: Path):
+    """Also where the kill fell while config.json was written."""
+    (tmp_path / ".extend-vocab.unfinished").touch()
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(DataError, match="unfinished; run the same"):
+        load_initial(str(tmp_path))

@@ -40,6 +40,7 @@ if state:
 with place.whole() as whole:
     assert all(torch.equal(value, before[name]) for name, value in whole.state_dict().items())
 accelerator.wait_for_everyone()
+print("all holds", flush=True)
 accelerator.end_training()
 """
 
@@ -129,7 +130,8 @@ def torchrun(script: str, tmp_path: Path, *arguments: str) -> subprocess.Complet
 
 def test_each_process_has_its_part_and_the_whole_is_saved(tmp_path: Path) -> None:
     done = torchrun(SCRIPT, tmp_path)
-    assert done.returncode == 0, done.stderr
+    # Not the exit code: once in a while PyTorch aborts while it closes the connection.
+    assert done.stdout.count("all holds") == 2, done.stderr
 
 
 @pytest.mark.parametrize("placed", ["replicated", "sharded"])
