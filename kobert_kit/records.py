@@ -211,7 +211,12 @@ def reopen_output(folder: Path, stage: str) -> None:
 
 
 def finish_output(folder: Path, record: Record) -> None:
-    """Write the record and take the unfinished marker away: the folder is whole now."""
+    """Write the record and take the unfinished marker away: the folder is whole now.
+
+    What kills have left of `atomic_file` goes, too.
+    """
+    for left in folder.glob(".*.????????.tmp"):
+        left.unlink(missing_ok=True)
     write_record(folder, record)
     (folder / _marker(record.stage)).unlink(missing_ok=True)
 

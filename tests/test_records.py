@@ -6,6 +6,8 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,3 +152,16 @@ def test_fingerprints_follow_contents_alone(tmp_path: Path):
 def test_versions_name_what_is_installed():
     found = versions("click", "no-such-package")
     assert found["click"] and found["kobert-kit"] and "no-such-package" not in found
+
+
+def test_a_finished_folder_has_nothing_that_a_kill_left(tmp_path: Path):
+    claim_output(tmp_path, "pretrain")
+    (tmp_path / ".mine").write_text("kept")
+    code = (
+        "import os, sys; from pathlib import Path; from kobert_kit.records import atomic_file\n"
+        "with atomic_file(Path(sys.argv[1])) as path: path.write_text('half'); os._exit(9)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "tokenizer.json")])
+    assert killed.returncode == 9 and len(list(tmp_path.glob(".tokenizer.json.*"))) == 1
+    finish_output(tmp_path, Record("pretrain"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mine", "kobert_kit.json"]
