@@ -32,25 +32,28 @@ from kobert_kit.corpus.sentences import split_sentences
 from kobert_kit.corpus.stage.comparing import find_copies
 
 PLANTED = 2_000
-SEED = 1
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--evaluation", type=Path)
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("corpus", nargs="+", type=Path)
     arguments = parser.parse_args()
+    seed = arguments.seed
     documents = read_documents(find_files(arguments.corpus), ReadReport())
     texts = list({hash_text(document.text): document.text for document in documents}.values())
-    print(f"{len(texts):,} distinct documents; {PLANTED:,} planted copies of each kind")
-    plant_copies(texts)
-    plant_others(texts)
+    print(
+        f"{len(texts):,} distinct documents; {PLANTED:,} planted copies of each kind; seed {seed}"
+    )
+    plant_copies(texts, seed)
+    plant_others(texts, seed + 1)
     if arguments.evaluation:
-        plant_sentences(texts, arguments.evaluation)
+        plant_sentences(texts, arguments.evaluation, seed)
 
 
-def plant_copies(texts: Sequence[str]) -> None:
-    rng = random.Random(SEED)
+def plant_copies(texts: Sequence[str], seed: int) -> None:
+    rng = random.Random(seed)
     signatures, sizes = sign(texts)
     long = np.flatnonzero(sizes >= FEWEST).tolist()
     chosen = rng.sample(long, PLANTED)
@@ -79,10 +82,10 @@ def compare(
         return find_copies(digests, together, compared, Path(work) / "buckets").kept
 
 
-def plant_others(texts: Sequence[str]) -> None:
+def plant_others(texts: Sequence[str], seed: int) -> None:
     """Documents that must stay. One that is taken for a copy is a false merge, unless chance made
     it one: two texts behind one form may begin alike."""
-    rng = random.Random(SEED + 1)
+    rng = random.Random(seed)
     signatures, sizes = sign(texts)
     long = [number for number in np.flatnonzero(sizes >= FEWEST) if len(texts[number]) >= 400]
     form = texts[rng.choice(long)]
@@ -132,8 +135,8 @@ def replace(rng: random.Random, text: str) -> str:
     return "".join(chars)
 
 
-def plant_sentences(texts: Sequence[str], evaluation: Path) -> None:
-    rng, files = random.Random(SEED), evaluation_files([evaluation])
+def plant_sentences(texts: Sequence[str], evaluation: Path, seed: int) -> None:
+    rng, files = random.Random(seed), evaluation_files([evaluation])
     index = build_index(files)
     sentences = [sentence for path in files for sentence in evaluation_sentences(path)]
     long = [sentence for sentence in sentences if is_looked_for(sentence)]

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import importlib
 import logging
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -134,8 +135,8 @@ def _termination_raised() -> Iterator[None]:
 def _is_disk_full(error: Exception) -> bool:
     """Also where a library in Rust, or numpy, reports it in words only."""
     full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    words = [*(f"(os error {number})" for number in full), " requested and "]
-    return getattr(error, "errno", None) in full or any(word in str(error) for word in words)
+    words = "|".join([*(rf"\(os error {number}\)" for number in full), r"\d requested and \d"])
+    return getattr(error, "errno", None) in full or re.search(words, str(error)) is not None
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -75,21 +75,18 @@ def summarise(task: Task[Any], output: Path) -> dict[str, Any]:
         for path in output.glob(f"seed-*/{RECORD_NAME}")
     }
     seeds = {seed: finished[seed] for seed in sorted(finished, key=int)}
-    best = max(seeds.values(), key=lambda scores: _or_least(scores["last"][task.headline]))
+    last = [scores["last"] for scores in seeds.values()]
+    best = last[best_place(last, task.headline)]
     metrics = {}
-    for name in next(iter(seeds.values()))["last"]:
-        values = [scores["last"][name] for scores in seeds.values()]
+    for name in last[0]:
+        values = [scores[name] for scores in last]
         defined = None not in values
         metrics[name] = {
             "mean": float(np.mean(values)) if defined else None,
             "std": float(np.std(values, ddof=1)) if defined and len(values) > 1 else None,
-            "best": best["last"][name],
+            "best": best[name],
         }
     return {"task": task.name, "headline": task.headline, "metrics": metrics, "seeds": seeds}
-
-
-def _or_least(value: float | None) -> float:
-    return -math.inf if value is None else value
 
 
 def _scores(

@@ -45,15 +45,14 @@ accelerator.end_training()
 """
 
 
-# A signal to each rank, and a slow disk: when one has gone, torchrun ends the others in seconds.
-# Each notes when it goes, and rank 0 when all is saved.
-STOPPED = """
+# Something to train.
+TOY = """
 import os, signal, sys, time
 from pathlib import Path
 import torch
 from torch import nn
 import kobert_kit.training.loop as loop
-from kobert_kit.errors import Stopped
+from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.settings import TrainSettings
 
 class Batch:
@@ -63,13 +62,21 @@ class Batch:
 
 class Objective:
     def batch(self, step, part, parts, spent):
-        if step == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
         return Batch()
     def loss(self, model, batch):
         return model(torch.ones(2, 4)).sum()
     def evaluate(self, model):
         return {}
+"""
+
+# A signal to each rank, and a slow disk: when one has gone, torchrun ends the others in seconds.
+# Each notes when it goes, and rank 0 when all is saved.
+STOPPED = """
+class Signalled(Objective):
+    def batch(self, step, part, parts, spent):
+        if step == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return Batch()
 
 def note(what):
     Path(sys.argv[1], what).write_text(str(time.monotonic()))
@@ -82,7 +89,7 @@ def slowly(*arguments):
 loop.save_checkpoint = slowly
 settings = TrainSettings(1e-3, steps=1000, data_workers=0, sharded=sys.argv[2] == "sharded")
 try:
-    loop.train(nn.Linear(4, 1), Objective(), settings, Path(sys.argv[1]), label="test")
+    loop.train(nn.Linear(4, 1), Signalled(), settings, Path(sys.argv[1]), label="test")
 except Stopped as stopped:
     note(f"gone-{os.environ['RANK']}")
     sys.exit(stopped.exit_code)
@@ -90,32 +97,11 @@ except Stopped as stopped:
 
 # Two machines without a shared file system: what rank 0 saves is not there for the other one.
 APART = """
-import os, sys
-from pathlib import Path
-import torch
-from torch import nn
-from kobert_kit.errors import TrainingError
-from kobert_kit.training.loop import train
-from kobert_kit.training.settings import TrainSettings
-
-class Batch:
-    weight = tokens = 2
-    def to(self, device):
-        return self
-
-class Objective:
-    def batch(self, step, part, parts, spent):
-        return Batch()
-    def loss(self, model, batch):
-        return model(torch.ones(2, 4)).sum()
-    def evaluate(self, model):
-        return {}
-
 folder = Path(sys.argv[1]) / os.environ["RANK"]
 for steps in (3, 6):
     settings = TrainSettings(1e-3, steps=steps, save_minutes=0)
     try:
-        train(nn.Linear(4, 1), Objective(), settings, folder, label="test")
+        loop.train(nn.Linear(4, 1), Objective(), settings, folder, label="test")
     except TrainingError as error:
         sys.exit(f"after {steps}: {error}")
 """
@@ -137,7 +123,7 @@ def test_each_process_has_its_part_and_the_whole_is_saved(tmp_path: Path) -> Non
 @pytest.mark.parametrize("placed", ["replicated", "sharded"])
 def test_no_rank_leaves_while_another_saves(placed: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    done = torchrun(STOPPED, tmp_path, str(folder), placed)
+    done = torchrun(TOY + STOPPED, tmp_path, str(folder), placed)
     assert done.returncode != 0
     checkpoint = load_checkpoint(folder / "checkpoints")
     assert checkpoint is not None and 3 <= checkpoint.step < 100, done.stderr
@@ -146,7 +132,7 @@ def test_no_rank_leaves_while_another_saves(placed: str, tmp_path: Path) -> None
 
 
 def test_processes_that_would_go_on_from_different_steps_do_not(tmp_path: Path) -> None:
-    done = torchrun(APART, tmp_path, str(tmp_path))
+    done = torchrun(TOY + APART, tmp_path, str(tmp_path))
     assert done.returncode != 0
     said = "rank 1 finds the state after step 0 there, and rank 0 the one after step 3"
     assert f"after 6: {tmp_path}/1/checkpoints: {said}" in done.stderr

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from kobert_kit.console import counted
 from kobert_kit.corpus.files import Refuse, compression_of, find_files, format_of, readable_path
 from kobert_kit.corpus.formats.archives import ARCHIVES, UNPACK, UNREAD, list_members
 from kobert_kit.corpus.stage.cutting import FORMATS
@@ -86,8 +87,8 @@ class _Others:
     def tell(self, source: Path, refuse: Refuse) -> None:
         for suffix, count in sorted(self._counts.items()):
             first = readable_path(self._first[suffix].relative_to(source))
-            what = f"{count:,} file{'s' * (count > 1)} {suffix and 'in '}{suffix or 'of no suffix'}"
-            refuse(source, f"{what} passed over, the first {first}; convert what is text")
+            found = f"{counted(count, 'file')} {f'in {suffix}' if suffix else 'of no suffix'}"
+            refuse(source, f"{found} passed over, the first {first}; convert what is text")
 
 
 def _is_about(file: Path) -> bool:
