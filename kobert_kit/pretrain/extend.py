@@ -102,6 +102,8 @@ def extend_vocab(
         inputs = {"corpus": fingerprint(files), "model": _fingerprint(initial.folder)}
         places = place_entries(initial.tokenizer, [candidate.entry for candidate in chosen])
         reopen_output(output, EXTEND)
+        # Opening a tokenizer reads it, and a kill may have cut it, or it is another model's.
+        (output / "config.json").unlink(missing_ok=True)
         extended = write_extended(initial.tokenizer, output, places)
     start_rows(initial.model, _pieces(initial, chosen, places))
     with quiet_transformers():

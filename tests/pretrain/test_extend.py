@@ -260,6 +260,23 @@ def test_a_killed_extension_is_not_gone_on_from_and_the_same_call_makes_it_whole
     assert {path.name for path in output.iterdir()} == {path.name for path in whole.iterdir()}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_file_a_kill_has_cut_the_same_call_makes_it_whole(
+    kind: str, extend: Extend, corpus: Path, tmp_path: Path
+):
+    source, whole, _ = extend(kind)
+    names = sorted(path.name for path in whole.iterdir() if path.name != "kobert_kit.json")
+    for cut in names:
+        output = tmp_path / cut
+        shutil.copytree(whole, output)
+        (output / "kobert_kit.json").rename(output / ".extend-vocab.unfinished")
+        content = (output / cut).read_bytes()
+        (output / cut).write_bytes(content[: len(content) // 2])
+        extend_vocab([corpus], str(source), output, SETTINGS, workers=1)
+        for name in names:
+            assert (whole / name).read_bytes() == (output / name).read_bytes(), (cut, name)
+
+
 def test_a_folder_extended_from_another_model_before_keeps_nothing_of_it(
     extend: Extend, corpus: Path, tmp_path: Path
 ):
