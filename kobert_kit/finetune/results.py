@@ -16,7 +16,7 @@ from kobert_kit.finetune.objective import TaskObjective
 from kobert_kit.records import RECORD_NAME, atomic_file, read_record, write_json
 from kobert_kit.tasks.metrics import confusion_matrix
 from kobert_kit.tasks.task import Task
-from kobert_kit.training.loop import TrainResult
+from kobert_kit.training.contract import TrainResult
 
 STAGE = "klue"
 METRICS_NAME = "metrics.json"

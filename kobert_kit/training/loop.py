@@ -10,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import math
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -29,7 +27,9 @@ from kobert_kit.training.allocator import keep_freed_memory
 from kobert_kit.training.budget import Budget
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.compiling import compilation_explained
+from kobert_kit.training.contract import Objective, TrainResult, Watch
 from kobert_kit.training.linear import use_fast_products
+from kobert_kit.training.losses import RecentLosses
 from kobert_kit.training.metrics import MetricsLog
 from kobert_kit.training.optimizer import ClippingAdamW
 from kobert_kit.training.placement import Replicated, Sharded, local
@@ -48,55 +48,6 @@ log = logging.getLogger(__name__)
 KEPT_STEPS = 100  # more than are ever made ahead
 LOOK_EVERY = {"cpu": 1, "cuda": 10}  # steps; asking the other ranks makes a GPU wait
 COMPILED_ON = 4  # batches: with padding and without they are compiled apart
-
-
-class Batch(Protocol):
-    """``weight`` items (masked tokens, examples) share the loss; ``tokens`` counts real tokens."""
-
-    weight: int
-    tokens: int
-
-    def to(self, device: torch.device) -> Batch: ...
-
-    def pinned(self) -> Batch: ...
-
-
-class Objective(Protocol):
-    """What is trained: where its batches, its loss and its evaluation come from."""
-
-    def batch(self, step: int, part: int, parts: int, spent: float) -> Any:
-        """Slice ``part`` of ``parts`` of the global batch of optimizer step ``step`` (from 0).
-
-        ``spent`` is the share of the budget that is spent before the step. Must depend on nothing
-        else: this is what makes a resumed run exact. Called from several threads.
-        """
-        ...
-
-    def loss(self, model: nn.Module, batch: Any) -> torch.Tensor:
-        """Sum (not mean) of the losses of the batch's items."""
-        ...
-
-    def evaluate(self, model: nn.Module) -> dict[str, float]:
-        """Values for ``metrics.jsonl``; called in evaluation mode without gradients."""
-        ...
-
-
-class Watch(Protocol):
-    """Whoever looks on at a run."""
-
-    def evaluated(self, model: nn.Module, evaluations: Sequence[dict[str, float]]) -> bool:
-        """Called after each evaluation, with all of the run so far; True ends the run."""
-        ...
-
-
-@dataclass
-class TrainResult:
-    """``evaluations`` holds what `Objective.evaluate` gave, in order, each with its step."""
-
-    steps: int
-    seconds: float
-    tokens: int
-    evaluations: list[dict[str, float]] = field(default_factory=list)
 
 
 def train(
@@ -148,9 +99,9 @@ class _Run:
         use_fast_products(model)
         self.adam = optimizer = ClippingAdamW(model, settings)
         self.result = TrainResult(0, 0.0, 0)
-        # What the device counts until it is asked: the losses of the steps since the last log, and
-        # tokens. Nothing of a step is read before the next one has begun.
-        self.losses = torch.zeros(settings.log_every, device=self.device)
+        # What the device counts until it is asked. Nothing of a step is read before the next one
+        # has begun.
+        self.losses = RecentLosses(settings.log_every, self.device)
         self.tokens = torch.zeros((), dtype=torch.int64, device=self.device)
         self.stopping = torch.zeros((), dtype=torch.int64, device=self.device)
         self.begun: dict[int, float] = {}  # share of the budget before each of the last steps
@@ -161,7 +112,7 @@ class _Run:
             self.result = TrainResult(
                 saved.step, saved.seconds, saved.state["tokens"], saved.state["evaluations"]
             )
-            self.losses.copy_(saved.state["losses"])
+            self.losses.values.copy_(saved.state["losses"])
             log.info("%s continues after step %d", label, saved.step)
         require_same_step(self.accelerator, self.result.steps, self.checkpoints)
         self.budget = Budget(settings.steps, settings.minutes, self.result.seconds)
@@ -215,52 +166,55 @@ class _Run:
 
     def _steps(self) -> None:
         settings, result = self.settings, self.result
-        saved_at = logged_at = result.seconds
-        logged_tokens = result.tokens
+        self.saved_at = result.seconds
+        self.logged_at, self.logged_tokens = result.seconds, result.tokens
         spent = self.budget.progress(result.steps, result.seconds)
         while spent < 1.0:
-            rate = settings.learning_rate * linear_schedule(
-                self._schedule_point(spent), settings.warmup_share
-            )
-            self.losses[result.steps % settings.log_every] = self._step(rate)
+            rate = self._rate(spent)
+            self.losses.put(result.steps, self._step(rate))
             result.steps += 1
             result.seconds = self._agreed(self.budget.seconds())
             before, spent = spent, self.budget.progress(result.steps, result.seconds)
             if result.steps % settings.log_every == 0:
-                self._check_losses()
-                self._count_tokens()
-                speed = (result.tokens - logged_tokens) / max(1e-9, result.seconds - logged_at)
-                self._log(
-                    loss=self.losses.mean().item(),
-                    learning_rate=rate,
-                    tokens_per_second=round(speed, 1),
-                )
-                logged_at, logged_tokens = result.seconds, result.tokens
+                self._log_training(rate)
             self._advance(spent - before)
             due = int(spent * settings.evaluations) > int(before * settings.evaluations)
             if due and self._evaluate():
                 break
-            stop = self._asked_to_stop()
-            if stop or result.seconds - saved_at > 60 * settings.save_minutes:
-                self._save()
-                saved_at = result.seconds
-            if stop:
-                # torchrun ends the others as soon as one is gone, also in the middle of the save.
-                self.accelerator.wait_for_everyone()
-                raise Stopped(
-                    f"{self.label}: stopped after step {result.steps}; the state is saved in "
-                    f"{self.checkpoints}. The same command continues.",
-                    stop,
-                )
+            self._save_or_stop()
         self._check_finite()
         if not result.evaluations or result.evaluations[-1]["step"] != result.steps:
             self._evaluate()
 
-    def _schedule_point(self, spent: float) -> float:
+    def _rate(self, spent: float) -> float:
+        settings = self.settings
         # In steps the first step must not have rate 0: use the middle of the step.
-        if self.settings.steps is None:
-            return max(spent, 1e-4)
-        return spent + 0.5 / self.settings.steps
+        point = max(spent, 1e-4) if settings.steps is None else spent + 0.5 / settings.steps
+        return settings.learning_rate * linear_schedule(point, settings.warmup_share)
+
+    def _log_training(self, rate: float) -> None:
+        result = self.result
+        self._check_losses()
+        self._count_tokens()
+        seconds = max(1e-9, result.seconds - self.logged_at)
+        speed = round((result.tokens - self.logged_tokens) / seconds, 1)
+        self._log(loss=self.losses.mean(), learning_rate=rate, tokens_per_second=speed)
+        self.logged_at, self.logged_tokens = result.seconds, result.tokens
+
+    def _save_or_stop(self) -> None:
+        """Save where it is time to, or where a signal asks to stop."""
+        result, stop = self.result, self._asked_to_stop()
+        if stop or result.seconds - self.saved_at > 60 * self.settings.save_minutes:
+            self._save()
+            self.saved_at = result.seconds
+        if stop:
+            # torchrun ends the others as soon as one is gone, also in the middle of the save.
+            self.accelerator.wait_for_everyone()
+            raise Stopped(
+                f"{self.label}: stopped after step {result.steps}; the state is saved in "
+                f"{self.checkpoints}. The same command continues.",
+                stop,
+            )
 
     def _coming(self) -> Iterator[tuple[int, float]]:
         """The steps to come, each with the share of the budget spent before it.
@@ -340,24 +294,21 @@ class _Run:
 
     def _check_losses(self) -> None:
         """Checks the losses since the last log; keeps the batch of the first that is no number."""
-        count = (self.result.steps - 1) % self.settings.log_every + 1
-        losses = self.losses[:count].tolist()
-        bad = next((i for i, loss in enumerate(losses) if not math.isfinite(loss)), None)
+        bad = self.losses.first_bad(self.result.steps)
         if bad is None:
             return
-        step = self.result.steps - count + bad
+        step, loss = bad
         parts = self._parts((step, self.begun[step]))
         path = self.folder / f"bad-batch-step-{step}-rank-{self.accelerator.process_index}.pt"
         torch.save([vars(part) for part in parts], path)
         raise TrainingError(
-            f"{self.label}: the loss of step {step + 1} is {losses[bad]}; its batch is kept in "
-            f"{path}. Lower --learning-rate and run again in a new folder"
+            f"{self.label}: the loss of step {step + 1} is {loss}; its batch is kept in {path}. "
+            "Lower --learning-rate and run again in a new folder"
         )
 
     def _check_finite(self) -> None:
         """Weights that are no numbers, or led to a loss that is none, are never kept."""
-        if self.result.steps:
-            self._check_losses()
+        self._check_losses()
         if not all(bool(torch.isfinite(local(p)).all()) for p in self.model.parameters()):
             raise TrainingError(
                 f"{self.label}: weights are no longer numbers near step {self.result.steps}; "
@@ -396,7 +347,7 @@ class _Run:
         if state is None:
             return
         state |= {
-            "losses": self.losses,
+            "losses": self.losses.values,
             "tokens": self.result.tokens,
             "evaluations": self.result.evaluations,
         }
