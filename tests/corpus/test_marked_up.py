@@ -79,6 +79,26 @@ def test_what_is_gone_within_a_paragraph_does_not_cut_it(inside: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "opening, closing",
+    [
+        ("<code>", "</code>"),
+        ("<acronym title='등'>", "</acronym>"),
+        ("<big>", "</big>"),
+        ("<strike>", "</strike>"),
+        ("<nobr>", "</nobr>"),
+        ("<o:p>", "</o:p>"),
+        ("<x-term lang=ko>", "</x-term>"),
+        ("<output>", "</output>"),
+        ("<input type=checkbox>", ""),
+        ("<button>누름</button>", ""),
+    ],
+)
+def test_elements_within_a_line_do_not_cut_it(opening: str, closing: str) -> None:
+    page = f"<p>이 마을의 {opening}등대{closing}는 높다.</p>"
+    assert main_text(page)[1] == "이 마을의 등대는 높다."
+
+
+@pytest.mark.parametrize(
     "unit",
     [
         "<div>",
@@ -166,6 +186,25 @@ def test_markdown_to_prose() -> None:
     ],
 )
 def test_emphasis_before_a_particle(markup: str, words: str) -> None:
+    pytest.importorskip("markdown_it")
+    from kobert_kit.corpus.formats.markdown_text import markdown_prose
+
+    assert markdown_prose(markup)[1] == words
+
+
+@pytest.mark.parametrize(
+    "markup, words",
+    [
+        ("등대가 높다[^1].\n\n[^1]: 백 년 전에 세웠다.", "등대가 높다.\n백 년 전에 세웠다."),
+        ("등대가 높다[^주].\n\n[^주]: https://example.com", "등대가 높다."),
+        ("배가 ~~간다~~ 온다.", "배가 간다 온다."),
+        ("- [ ] 등불을 켠다.\n- [x] 배를 맨다.", "등불을 켠다.\n배를 맨다."),
+        ("> [!NOTE]\n> 밤에는 춥다.", "밤에는 춥다."),
+        ("`[^1]`과 `[x] 가`는 코드다. \\[^1]", "[^1]과 [x] 가는 코드다. [^1]"),
+        ("표 [ ] 칸과 물결 ~5~ 표.", "표 [ ] 칸과 물결 ~5~ 표."),
+    ],
+)
+def test_marks_that_github_knows_go(markup: str, words: str) -> None:
     pytest.importorskip("markdown_it")
     from kobert_kit.corpus.formats.markdown_text import markdown_prose
 
