@@ -56,6 +56,27 @@ TURNS = [
     {"talk": {"id": {"talk-id": "1"}, "content": {"HS01": "속상해.", "SS01": "왜요?", "HS02": ""}}}
 ]
 CHAT = {"info": [{"id": "9", "annotations": {"text": "1 : 밥?", "lines": [{"norm_text": "밥?"}]}}]}
+PAPERS = [{"dataset_name": "논문", **PAPER}, PAPER, {"data": []}]
+REPORT = {
+    "Meta(Acqusition)": {"doc_id": "R1", "doc_name": "회의록"},
+    "Meta(Refine)": {"passage_id": "1", "passage": "다리의 이름을 정했다."},
+    "Annotation": {"summary1": "이름을 정함."},
+}
+BOOK = {"passage_id": "B", "metadata": {"doc_id": "1", "doc_name": "섬"}, "passage": "섬에 산다."}
+WEB = {"SJML": {"text": [{"title": "강", "content": "강이 길다."}, {"content": "산이 높다."}]}}
+LABELLED = {
+    "named_entity": [
+        {
+            "title": [{"sentence": "강", "labels": []}],
+            "content": [
+                {"sentence": "강이 길다.", "labels": [{"entity": "강"}]},
+                {"sentence": "맑다."},
+            ],
+        },
+        {"content": [{"sentence": "산이 높다."}]},
+    ]
+}
+NAMED = {"text": "강이 흐른다.", "named_entity": [{"entity": "강"}], "data": [{"label": "LC"}]}
 SPEECH = {"utterances": [{"original_text": "네."}, {"text": "아니요."}]}
 PLAIN = [{"title": "바다", "text": "넓다."}, {"text": "깊다."}]
 FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
@@ -75,6 +96,13 @@ FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
         (CHAT, [("9", "", "밥?")]),
         (SPEECH, [("", "", "네.\n아니요.")]),
         (PLAIN, [("", "바다", "넓다."), ("", "", "깊다.")]),
+        (PAPERS, [("P", "논문", "본문.")] * 2 + [("", "", "")]),
+        (REPORT, [("R1", "회의록", "다리의 이름을 정했다.")]),
+        (BOOK, [("1", "섬", "섬에 산다.")]),
+        (WEB, [("", "강", "강이 길다."), ("", "", "산이 높다.")]),
+        (LABELLED, [("", "강", "강이 길다. 맑다."), ("", "", "산이 높다.")]),
+        (NAMED, [("", "", "강이 흐른다.")]),
+        ([NAMED], [("", "", "강이 흐른다.")]),
     ],
 )
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
