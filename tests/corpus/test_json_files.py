@@ -161,13 +161,23 @@ def test_namuwiki(tmp_path: Path) -> None:
         ("||\n칸이다.\n||\n글이다.", "글이다."),
         ("||끝나지 않는 줄\n글이다.\n\n둘째 글이다. ||", "글이다.\n둘째 글이다. ||"),
         ("||끝나지 않는 줄\n글이다.", "글이다."),
+        ('{{{#!folding [ 접기 ]\n{{{#!wiki style="a"\n속이다.}}}}}}글이다.', "글이다."),
+        ("{{{#!html <style>b{c:d}</style>\n{{{#red 속}}} 이다.}}}글이다.", "글이다."),
+        ("{{{+2 {{{#red,#blue 큰}}} 글}}}이다. {{{#글}}}과 {{{-x}}}", "큰 글이다. #글과 -x"),
+        ("글이다.[* 원문은 [아래]와 [[섬]]에 있다.] 끝[*가 [1] 둘째.].", "글이다. 끝."),
+        ("[ruby(漢字, ruby=한자)]를 [Ruby(日,ruby=일)]로[BR]읽는다.", "漢字를 日로\n읽는다."),
+        ("문서가 [pagecount]개다. [주의]는 남는다.", "문서가 개다. [주의]는 남는다."),
+        ("{{{ 열린 글이다. }}} 닫힌 }}} 글 {{{", "열린 글이다.  닫힌 }}} 글 {{{"),
     ],
 )
 def test_marks_of_namuwiki_that_are_none(markup: str, text: str) -> None:
     assert namu_prose(markup) == text
 
 
-@pytest.mark.parametrize("unit", ["__", "__a", "^^a", ",,a", "a--", "~~a", "||a\n", "||\n", "'"])
+@pytest.mark.parametrize(
+    "unit",
+    ["{{{a", "{{{#!a", "[*[a]", "__", "__a", "^^a", ",,a", "a--", "~~a", "||a\n", "||\n", "'"],
+)
 def test_a_megabyte_of_marks_takes_no_time(unit: str) -> None:
     started = time.process_time()
     namu_prose(unit * (1_000_000 // len(unit)))
