@@ -71,10 +71,14 @@ def _control(value: str) -> Edit:
 
 
 def _replaced(pattern: re.Pattern[str], hints: tuple[str, ...], name: str, value: str) -> Edit:
-    """Texts without any of ``hints`` cannot match, and pass untouched."""
+    """Texts without any of ``hints`` cannot match, and pass untouched. Brackets that would be left
+    empty are dropped too."""
     if value not in ("mask", "drop"):
         raise UsageError(f"--filter {name}={value}: not mask or drop")
     mask = MASKS[name] if value == "mask" else ""
+    if value == "drop":
+        what = pattern.pattern
+        pattern = re.compile(rf"\((?:{what})\)|\[(?:{what})\]|<(?:{what})>|{what}", pattern.flags)
 
     def edit(text: str) -> str:
         return pattern.sub(mask, text) if any(hint in text for hint in hints) else text
