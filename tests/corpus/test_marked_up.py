@@ -78,6 +78,12 @@ def test_what_is_gone_within_a_paragraph_does_not_cut_it(inside: str) -> None:
     assert main_text(f"<p>이 마을의 {inside}는 높다.</p>")[1] == "이 마을의 등대는 높다."
 
 
+def test_lines_that_end_as_comments_do() -> None:
+    said = "강에 다녀옴 ㅎㅎ", "진짜 맛있음ㅠㅠ", "또 가고 싶어^^;", "하늘이 예뻤음 ☀️", "최고👍🏽"
+    page = "".join(f"<p>{line}</p>" for line in (*said, "홈", "글쓴이 ^", "ㅋㅋ", "👍"))
+    assert main_text(page)[1] == "\n".join(said)
+
+
 @pytest.mark.parametrize(
     "opening, closing",
     [

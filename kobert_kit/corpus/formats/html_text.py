@@ -42,7 +42,11 @@ _ASIDE = {"nav", "navi", "navbar", "gnb", "lnb", "snb", "menu", "header", "foote
 _ASIDE |= {"breadcrumb", "breadcrumbs", "copyright", "banner", "sns", "share", "related", "ad"}
 _ASIDE |= {"ads", "advertisement", "cookie", "popup", "skip", "skipnav", "pagination", "paging"}
 _NEVER = {"html", "body", *_MAIN}  # whatever they are called
-_END = re.compile(r"""[.!?…。！？~]["'”’」』》〉)\]]*$|[가-힣][다요죠까]["'”’)\]]*$""")
+# Or as a comment does: ㅋㅋ, ㅠㅠ, ^^, an emoji.
+_END = re.compile(
+    r"""[.!?…。！？~]["'”’」』》〉)\]]*$|[가-힣][다요죠까]["'”’)\]]*$"""
+    r"|[가-힣]\s?(?:[ㅋㅎㅠㅜ]+|\^\^;*|[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+)$"
+)
 _SPACES = re.compile(r"\s+")
 
 
