@@ -120,6 +120,24 @@ def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:
     assert xml_lines[redirect["line"] - 1].startswith("<page><title>옛 이름")
 
 
+def test_a_dump_in_several_files_as_wikipedia_names_them(tmp_path: Path) -> None:
+    names = [
+        f"kowiki-20240101-pages-articles{kind}"
+        for kind in ("1.xml-p1p9.bz2", "2.xml-p10p19", "-multistream.xml.bz2")
+    ]
+    (tmp_path / "dump").mkdir()
+    for number, name in enumerate(names):
+        text = page("달빛마을", f"달빛마을은 {number}번째 섬에 있다.")
+        write_bytes(tmp_path / "dump" / name, f"<mediawiki>{text}</mediawiki>".encode())
+    index = "kowiki-20240101-pages-articles-multistream-index.txt.bz2"
+    write_bytes(tmp_path / "dump" / index, "616:5:달빛마을\n".encode())
+    ledger = run([tmp_path / "dump"], tmp_path / "out", presets={}, near_duplicates=False)
+    found = sorted(row["text"] for row in lines(tmp_path / "out", "documents"))
+    assert found == [f"달빛마을은 {number}번째 섬에 있다." for number in range(3)]
+    (problem,) = ledger.problems()
+    assert "1 file in .txt.bz2 passed over" in problem["problem"]
+
+
 def test_a_dump_cut_short_keeps_its_whole_pages(tmp_path: Path) -> None:
     xml = ("<mediawiki>\n" + page("바다", "바다는 넓다. ") * 3).encode()
     found, end = read(write_bytes(tmp_path / "a.xml", xml[:-30]))
