@@ -62,6 +62,7 @@ REPORT = {
     "Meta(Refine)": {"passage_id": "1", "passage": "다리의 이름을 정했다."},
     "Annotation": {"summary1": "이름을 정함."},
 }
+SCRIPT = {"Meta": {"doc_id": "S", "doc_name": "방송", "passage": "막이 오른다."}, "Annotation": {}}
 BOOK = {"passage_id": "B", "metadata": {"doc_id": "1", "doc_name": "섬"}, "passage": "섬에 산다."}
 WEB = {"SJML": {"text": [{"title": "강", "content": "강이 길다."}, {"content": "산이 높다."}]}}
 LABELLED = {
@@ -98,6 +99,7 @@ FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
         (PLAIN, [("", "바다", "넓다."), ("", "", "깊다.")]),
         (PAPERS, [("P", "논문", "본문.")] * 2 + [("", "", "")]),
         (REPORT, [("R1", "회의록", "다리의 이름을 정했다.")]),
+        (SCRIPT, [("S", "방송", "막이 오른다.")]),
         (BOOK, [("1", "섬", "섬에 산다.")]),
         (WEB, [("", "강", "강이 길다."), ("", "", "산이 높다.")]),
         (LABELLED, [("", "강", "강이 길다. 맑다."), ("", "", "산이 높다.")]),

@@ -37,8 +37,8 @@ _PARTS: tuple[str, ...] = (
     "body",
 )
 _PARTS += ("sentence", "sentences", "summary_entire", "annotations", "lines", "talk", "content")
-_PARTS += ("passage", "Meta(Refine)")
-_ABOUT = ("metadata", "header", "Meta(Acqusition)")  # as AI-Hub spells it
+_PARTS += ("passage", "Meta", "Meta(Refine)")
+_ABOUT = ("metadata", "header", "Meta", "Meta(Acqusition)")  # as AI-Hub spells it
 
 
 def documents_in(item: dict[str, Any]) -> list[Any] | None:
