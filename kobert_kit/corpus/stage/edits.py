@@ -16,7 +16,8 @@ from kobert_kit.normalize import normalize_text
 
 Edit = Callable[[str], str]
 
-WITHOUT_VALUE = ("entities", "nfc", "control", "personal", "spaces")
+PERSONAL = "personal"
+WITHOUT_VALUE = ("entities", "nfc", "control", PERSONAL, "spaces")
 MASKS = {"urls": "[URL]", "emails": "[EMAIL]"}
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
@@ -120,7 +121,7 @@ EDITS: dict[str, Callable[[str], Edit]] = {
     "control": _control,
     "urls": _urls,
     "emails": _emails,
-    "personal": _personal,
+    PERSONAL: _personal,
     "repeats": _repeats,
     "spaces": _spaces,
 }
