@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -96,6 +97,16 @@ def test_tables_lists_and_headings_of_every_spelling_go(markup: str) -> None:
 )
 def test_what_templates_leave_reads_on(markup: str, text: str) -> None:
     assert prose(markup) == text
+
+
+@pytest.mark.parametrize(
+    "start, unit",
+    [("(", "{{a}}"), ("(", "{{a}} "), ("", "({{a}}"), ("", "({{a}},"), ("(", ", ")],
+)
+def test_many_holes_take_no_time(start: str, unit: str) -> None:
+    started = time.process_time()
+    prose(start + unit * (200_000 // len(unit)) + "글")
+    assert time.process_time() - started < 6  # a quadratic search takes 8 to 20
 
 
 def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:

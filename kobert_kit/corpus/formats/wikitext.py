@@ -56,9 +56,9 @@ _SWITCHES = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_BRACKETS = re.compile(r"\s?\([\s,;:·/=]*\)")
-_BRACKETS = re.compile(rf"\([^()\n]*{_HOLE}[^()\n]*\)")
+_BRACKETS = re.compile(r"\([^()\n]*\)")
 _BETWEEN = re.compile(r"(\s*[,;·/]\s*)")
-_HOLES = re.compile(rf" ?{_HOLE}+(?=[\s.,)]|$)|{_HOLE}")
+_HOLES = re.compile(rf" ?{_HOLE}(?=[\s.,)]|$)|{_HOLE}")
 _INDENTED_TABLE = re.compile(r"^:+[ \t]*(?=\{\|)", re.MULTILINE)
 # Of tables that do not end, or begin where none can.
 _ROW = re.compile(r"\{\||\|[-+}|\s]|!\s")
@@ -72,7 +72,8 @@ def prose(wikitext: str) -> str:
 
     text = _plain(mwparserfromhell.parse(_INDENTED_TABLE.sub("", wikitext)))
     lines = (line for line in text.split("\n") if _ITEM not in line)
-    text = _BRACKETS.sub(_without_holes, "\n".join(lines).replace(_BREAK, "\n"))
+    text = re.sub(f"{_HOLE}+", _HOLE, "\n".join(lines).replace(_BREAK, "\n"))
+    text = _BRACKETS.sub(_without_holes, text)
     text = _EMPTY_BRACKETS.sub("", _HOLES.sub("", _SWITCHES.sub("", text)))
     text = _SPACES.sub(" ", _QUOTES.sub("", text))
     lines = (line.strip() for line in text.split("\n"))
@@ -82,6 +83,8 @@ def prose(wikitext: str) -> str:
 def _without_holes(brackets: re.Match[str]) -> str:
     """Brackets without the parts, between commas and the like, of which nothing but a label or a
     conjunction is left: (영어: , 1950년 ~ ) is (1950년 ~ )."""
+    if _HOLE not in brackets.group():
+        return brackets.group()
     parts = ["", *_BETWEEN.split(brackets.group()[1:-1])]
     kept: list[str] = []
     for between, part in zip(parts[::2], parts[1::2], strict=True):
