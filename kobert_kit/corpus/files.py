@@ -36,6 +36,9 @@ def compression_of(path: Path) -> str:
 def format_of(path: Path, formats: Sequence[str] = FORMATS) -> str:
     """Which of ``formats`` a file is in, by its name: ``a.jsonl.xz`` is ``.jsonl``; or empty."""
     name = path.name.lower().removesuffix(compression_of(path))
+    name = re.sub(r"(?<=\.xml)-p\d+p\d+\Z", "", name)  # of a dump of Wikipedia in several files
+    if name.endswith("-multistream-index.txt"):  # where its pages lie, no text
+        return ""
     if EXTRACTED in formats and re.fullmatch(r"wiki_\d+", name):
         return EXTRACTED
     return next((suffix for suffix in formats if name.endswith(suffix)), "")

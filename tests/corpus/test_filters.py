@@ -35,7 +35,13 @@ from kobert_kit.errors import UsageError
             "보기: https://example.com/a?b=1에서 www.test.kr",
             "보기: [URL]에서 [URL]",
         ),
-        ("urls", "drop", "(http://example.com) 끝", "() 끝"),
+        (
+            "urls",
+            "drop",
+            "누리집(www.test.kr/a?b=1)에서 <http://a.kr/> [ftp://b.kr].",
+            "누리집에서  .",
+        ),
+        ("urls", "drop", "누리집(주소: http://a.kr)과 (http://a.kr 등)", "누리집(주소: )과 ( 등)"),
         ("urls", "mask", "http://a.com. 다음, www.b.kr/?q=1!", "[URL]. 다음, [URL]!"),
         (
             "urls",
@@ -45,6 +51,7 @@ from kobert_kit.errors import UsageError
         ),
         ("urls", "mask", "awww.b www... http://... 뿐", "awww.b www... http://... 뿐"),
         ("emails", "mask", "문의 hong.gildong+a@mail.example.co.kr로", "문의 [EMAIL]로"),
+        ("emails", "drop", "기자(kim@test.co.kr) 김 <a@b.kr>의 글", "기자 김 의 글"),
         ("emails", "drop", "@사용자 그대로 a@b", "@사용자 그대로 a@b"),
         (
             "repeats",

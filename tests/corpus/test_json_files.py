@@ -56,6 +56,28 @@ TURNS = [
     {"talk": {"id": {"talk-id": "1"}, "content": {"HS01": "속상해.", "SS01": "왜요?", "HS02": ""}}}
 ]
 CHAT = {"info": [{"id": "9", "annotations": {"text": "1 : 밥?", "lines": [{"norm_text": "밥?"}]}}]}
+PAPERS = [{"dataset_name": "논문", **PAPER}, PAPER, {"data": []}]
+REPORT = {
+    "Meta(Acqusition)": {"doc_id": "R1", "doc_name": "회의록"},
+    "Meta(Refine)": {"passage_id": "1", "passage": "다리의 이름을 정했다."},
+    "Annotation": {"summary1": "이름을 정함."},
+}
+SCRIPT = {"Meta": {"doc_id": "S", "doc_name": "방송", "passage": "막이 오른다."}, "Annotation": {}}
+BOOK = {"passage_id": "B", "metadata": {"doc_id": "1", "doc_name": "섬"}, "passage": "섬에 산다."}
+WEB = {"SJML": {"text": [{"title": "강", "content": "강이 길다."}, {"content": "산이 높다."}]}}
+LABELLED = {
+    "named_entity": [
+        {
+            "title": [{"sentence": "강", "labels": []}],
+            "content": [
+                {"sentence": "강이 길다.", "labels": [{"entity": "강"}]},
+                {"sentence": "맑다."},
+            ],
+        },
+        {"content": [{"sentence": "산이 높다."}]},
+    ]
+}
+NAMED = {"text": "강이 흐른다.", "named_entity": [{"entity": "강"}], "data": [{"label": "LC"}]}
 SPEECH = {"utterances": [{"original_text": "네."}, {"text": "아니요."}]}
 PLAIN = [{"title": "바다", "text": "넓다."}, {"text": "깊다."}]
 FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
@@ -75,6 +97,14 @@ FIRST = ("WARW01.1", "섬 이야기", "섬에 산다.\n배가 온다.")
         (CHAT, [("9", "", "밥?")]),
         (SPEECH, [("", "", "네.\n아니요.")]),
         (PLAIN, [("", "바다", "넓다."), ("", "", "깊다.")]),
+        (PAPERS, [("P", "논문", "본문.")] * 2 + [("", "", "")]),
+        (REPORT, [("R1", "회의록", "다리의 이름을 정했다.")]),
+        (SCRIPT, [("S", "방송", "막이 오른다.")]),
+        (BOOK, [("1", "섬", "섬에 산다.")]),
+        (WEB, [("", "강", "강이 길다."), ("", "", "산이 높다.")]),
+        (LABELLED, [("", "강", "강이 길다. 맑다."), ("", "", "산이 높다.")]),
+        (NAMED, [("", "", "강이 흐른다.")]),
+        ([NAMED], [("", "", "강이 흐른다.")]),
     ],
 )
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
@@ -133,13 +163,23 @@ def test_namuwiki(tmp_path: Path) -> None:
         ("||\n칸이다.\n||\n글이다.", "글이다."),
         ("||끝나지 않는 줄\n글이다.\n\n둘째 글이다. ||", "글이다.\n둘째 글이다. ||"),
         ("||끝나지 않는 줄\n글이다.", "글이다."),
+        ('{{{#!folding [ 접기 ]\n{{{#!wiki style="a"\n속이다.}}}}}}글이다.', "글이다."),
+        ("{{{#!html <style>b{c:d}</style>\n{{{#red 속}}} 이다.}}}글이다.", "글이다."),
+        ("{{{+2 {{{#red,#blue 큰}}} 글}}}이다. {{{#글}}}과 {{{-x}}}", "큰 글이다. #글과 -x"),
+        ("글이다.[* 원문은 [아래]와 [[섬]]에 있다.] 끝[*가 [1] 둘째.].", "글이다. 끝."),
+        ("[ruby(漢字, ruby=한자)]를 [Ruby(日,ruby=일)]로[BR]읽는다.", "漢字를 日로\n읽는다."),
+        ("문서가 [pagecount]개다. [주의]는 남는다.", "문서가 개다. [주의]는 남는다."),
+        ("{{{ 열린 글이다. }}} 닫힌 }}} 글 {{{", "열린 글이다.  닫힌 }}} 글 {{{"),
     ],
 )
 def test_marks_of_namuwiki_that_are_none(markup: str, text: str) -> None:
     assert namu_prose(markup) == text
 
 
-@pytest.mark.parametrize("unit", ["__", "__a", "^^a", ",,a", "a--", "~~a", "||a\n", "||\n", "'"])
+@pytest.mark.parametrize(
+    "unit",
+    ["{{{a", "{{{#!a", "[*[a]", "__", "__a", "^^a", ",,a", "a--", "~~a", "||a\n", "||\n", "'"],
+)
 def test_a_megabyte_of_marks_takes_no_time(unit: str) -> None:
     started = time.process_time()
     namu_prose(unit * (1_000_000 // len(unit)))

@@ -78,6 +78,32 @@ def test_what_is_gone_within_a_paragraph_does_not_cut_it(inside: str) -> None:
     assert main_text(f"<p>이 마을의 {inside}는 높다.</p>")[1] == "이 마을의 등대는 높다."
 
 
+def test_lines_that_end_as_comments_do() -> None:
+    said = "강에 다녀옴 ㅎㅎ", "진짜 맛있음ㅠㅠ", "또 가고 싶어^^;", "하늘이 예뻤음 ☀️", "최고👍🏽"
+    page = "".join(f"<p>{line}</p>" for line in (*said, "홈", "글쓴이 ^", "ㅋㅋ", "👍"))
+    assert main_text(page)[1] == "\n".join(said)
+
+
+@pytest.mark.parametrize(
+    "opening, closing",
+    [
+        ("<code>", "</code>"),
+        ("<acronym title='등'>", "</acronym>"),
+        ("<big>", "</big>"),
+        ("<strike>", "</strike>"),
+        ("<nobr>", "</nobr>"),
+        ("<o:p>", "</o:p>"),
+        ("<x-term lang=ko>", "</x-term>"),
+        ("<output>", "</output>"),
+        ("<input type=checkbox>", ""),
+        ("<button>누름</button>", ""),
+    ],
+)
+def test_elements_within_a_line_do_not_cut_it(opening: str, closing: str) -> None:
+    page = f"<p>이 마을의 {opening}등대{closing}는 높다.</p>"
+    assert main_text(page)[1] == "이 마을의 등대는 높다."
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -166,6 +192,25 @@ def test_markdown_to_prose() -> None:
     ],
 )
 def test_emphasis_before_a_particle(markup: str, words: str) -> None:
+    pytest.importorskip("markdown_it")
+    from kobert_kit.corpus.formats.markdown_text import markdown_prose
+
+    assert markdown_prose(markup)[1] == words
+
+
+@pytest.mark.parametrize(
+    "markup, words",
+    [
+        ("등대가 높다[^1].\n\n[^1]: 백 년 전에 세웠다.", "등대가 높다.\n백 년 전에 세웠다."),
+        ("등대가 높다[^주].\n\n[^주]: https://example.com", "등대가 높다."),
+        ("배가 ~~간다~~ 온다.", "배가 간다 온다."),
+        ("- [ ] 등불을 켠다.\n- [x] 배를 맨다.", "등불을 켠다.\n배를 맨다."),
+        ("> [!NOTE]\n> 밤에는 춥다.", "밤에는 춥다."),
+        ("`[^1]`과 `[x] 가`는 코드다. \\[^1]", "[^1]과 [x] 가는 코드다. [^1]"),
+        ("표 [ ] 칸과 물결 ~5~ 표.", "표 [ ] 칸과 물결 ~5~ 표."),
+    ],
+)
+def test_marks_that_github_knows_go(markup: str, words: str) -> None:
     pytest.importorskip("markdown_it")
     from kobert_kit.corpus.formats.markdown_text import markdown_prose
 

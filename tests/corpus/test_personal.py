@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import pytest
+from corpus_files import jsonl, write_bytes
+from test_curate import lines, run
 
 from kobert_kit.corpus.stage.edits import EDITS
+from kobert_kit.corpus.stage.filters import describe_change
 
 MASKED = {
     "[PHONE]": """010-1234-5678
@@ -167,3 +172,41 @@ def test_a_line_of_a_megabyte_takes_no_time(unit: str) -> None:
     started = time.process_time()
     EDITS["personal"]("")(text)
     assert time.process_time() - started < 10  # a quadratic search takes hours
+
+
+@pytest.mark.parametrize("preset", ["news", "wiki", "comments", "none"])
+def test_what_is_masked_is_nowhere_in_the_folder(tmp_path: Path, preset: str) -> None:
+    numbers = [form for forms in MASKED.values() for form in forms.split("\n")]
+    around = (
+        "&amp;%s",
+        "값：%s",
+        "\u200b%s",
+        "http://a.kr %s",
+        "ㅋㅋㅋㅋㅋ %s",
+        "a@b.kr %s",
+        "  %s",
+    )
+    texts = [
+        (around[n % len(around)] % number)
+        + f"에서 {n}번째 손님이 물건을 찾는다고 했다.\n광고 {number}"
+        for n, number in enumerate(numbers)
+    ]
+    rows = [{"title": number, "text": text} for number, text in zip(numbers, texts, strict=True)]
+    path = write_bytes(tmp_path / "a.jsonl", jsonl(*rows))
+    filters = ("personal", "length=30", "boilerplate=2", "duplicate-lines=corpus")
+    ledger = run([path], tmp_path / "out", presets={"": preset}, filters=filters)
+    tally = ledger.filters["personal"]
+    assert tally.documents > 60 and all("[" in shown for shown in tally.examples)
+    found = lines(tmp_path / "out", "documents") + lines(tmp_path / "out", "dropped")
+    ledger_text = (tmp_path / "out" / "ledger.json").read_text(encoding="utf-8")
+    whole = json.dumps(found, ensure_ascii=False) + ledger_text
+    assert not [number for number in numbers if number in whole]
+    assert len(ledger.filters["boilerplate"].examples) > 1
+
+
+def test_examples_show_what_changed_beside_what_is_masked() -> None:
+    hide = EDITS["personal"]("")
+    assert describe_change("가 &lt; 나", "가 < 나") == "'가 &lt; 나' -> '가 < 나'"
+    before, after = "010-1234-5678 &lt; 나", "010-1234-5678 < 나"
+    assert describe_change(before, after, hide) == "'[PHONE] &lt; 나' -> '[PHONE] < 나'"
+    assert describe_change(after, "[PHONE] < 나", hide) == "'[PHONE] < 나'"

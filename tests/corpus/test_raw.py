@@ -38,6 +38,8 @@ def read(path: Path, text_field: str = "text") -> tuple[list[tuple[int, Parsed]]
         ("cp949", b""),
         ("utf-16-le", codecs.BOM_UTF16_LE),
         ("utf-16-be", codecs.BOM_UTF16_BE),
+        ("utf-32-le", codecs.BOM_UTF32_LE),
+        ("utf-32-be", codecs.BOM_UTF32_BE),
         ("utf-16-le", b""),
         ("utf-16-be", b""),
     ],

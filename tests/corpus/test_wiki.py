@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -55,6 +56,59 @@ def test_switches_of_a_page_go() -> None:
     assert prose(text) == "달이 뜬다.\n해가 진다. __FILE__"
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        ':{| class="wikitable"\n|-\n| 1990 || 12\n|}\n%s',
+        ":: {|\n| 1990\n|}\n%s",
+        '{| class="wikitable"\n! 해 !! 사람\n|-\n| 1990 || 12\n\n%s',
+        "{|\n| 하나\n|}{|\n| 둘\n|}\n%s",
+        "<ul><li>하나</li><li>둘</li></ul>%s",
+        "<ol>\n<li>하나\n<li>둘\n</ol>\n%s",
+        "<dl><dt>등대</dt><dd>불</dd></dl>%s",
+        "* 항목<br />그 둘째 줄<br>셋째 줄\n%s",
+        "<h3>이름</h3>%s",
+        '<div style="float:right">{{지도}}</div>%s',
+        '<mapframe latitude="37">{"type": "Point"}</mapframe>%s',
+        "<includeonly>틀에서만 보인다.</includeonly>%s",
+    ],
+)
+def test_tables_lists_and_headings_of_every_spelling_go(markup: str) -> None:
+    assert prose(markup % "마을에는 등대가 있다.") == "마을에는 등대가 있다."
+
+
+@pytest.mark.parametrize(
+    "markup, text",
+    [
+        ("달({{언어|en|Moon}}, {{한자|月}}, 1950년 ~ )은", "달(1950년 ~ )은"),
+        ("달(月, {{언어|en|Moon}}, [[1950년]])은", "달(月, 1950년)은"),
+        ("달([[영어]]: {{언어|en|Moon}}, 1950년)은", "달(1950년)은"),
+        ("달 ({{언어|en|Moon}} 또는 {{언어|la|Luna}})은", "달은"),
+        ("달({{음|달}} / {{음|딸}}; 1/2)은", "달(1/2)은"),
+        ("달(1950년{{출처}}, 서울)은", "달(1950년, 서울)은"),
+        ("달(가로, 세로)과 함수 f(x, )는", "달(가로, 세로)과 함수 f(x, )는"),
+        ("달이 {{출처}} 떴다 {{출처}}.", "달이 떴다."),
+        ("{{lang|ko|'''달'''}}은 {{Nowrap|384,400 km}} 멀다.", "달은 384,400 km 멀다."),
+        ("<ruby>月<rp>(</rp><rt>월</rt><rp>)</rp></ruby>이 <code>if</code>로", "月이 if로"),
+        ("'''달'이 뜬다.''' 해'''는 진다.", "달'이 뜬다. 해는 진다."),
+        ("<p>달이 뜬다.</p><p>해가 진다.</p>", "달이 뜬다.\n해가 진다."),
+        ("<center>달</center>이 뜬다.<br>|x| < 1이다.", "달\n이 뜬다.\n|x| < 1이다."),
+    ],
+)
+def test_what_templates_leave_reads_on(markup: str, text: str) -> None:
+    assert prose(markup) == text
+
+
+@pytest.mark.parametrize(
+    "start, unit",
+    [("(", "{{a}}"), ("(", "{{a}} "), ("", "({{a}}"), ("", "({{a}},"), ("(", ", ")],
+)
+def test_many_holes_take_no_time(start: str, unit: str) -> None:
+    started = time.process_time()
+    prose(start + unit * (200_000 // len(unit)) + "글")
+    assert time.process_time() - started < 6  # a quadratic search takes 8 to 20
+
+
 def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:
     pages = [
         page("달빛마을", ARTICLE),
@@ -75,6 +129,24 @@ def test_a_dump_is_read_page_by_page(tmp_path: Path) -> None:
     redirect = lines(tmp_path / "out", "dropped")[0]
     xml_lines = xml.split("\n")
     assert xml_lines[redirect["line"] - 1].startswith("<page><title>옛 이름")
+
+
+def test_a_dump_in_several_files_as_wikipedia_names_them(tmp_path: Path) -> None:
+    names = [
+        f"kowiki-20240101-pages-articles{kind}"
+        for kind in ("1.xml-p1p9.bz2", "2.xml-p10p19", "-multistream.xml.bz2")
+    ]
+    (tmp_path / "dump").mkdir()
+    for number, name in enumerate(names):
+        text = page("달빛마을", f"달빛마을은 {number}번째 섬에 있다.")
+        write_bytes(tmp_path / "dump" / name, f"<mediawiki>{text}</mediawiki>".encode())
+    index = "kowiki-20240101-pages-articles-multistream-index.txt.bz2"
+    write_bytes(tmp_path / "dump" / index, "616:5:달빛마을\n".encode())
+    ledger = run([tmp_path / "dump"], tmp_path / "out", presets={}, near_duplicates=False)
+    found = sorted(row["text"] for row in lines(tmp_path / "out", "documents"))
+    assert found == [f"달빛마을은 {number}번째 섬에 있다." for number in range(3)]
+    (problem,) = ledger.problems()
+    assert "1 file in .txt.bz2 passed over" in problem["problem"]
 
 
 def test_a_dump_cut_short_keeps_its_whole_pages(tmp_path: Path) -> None:

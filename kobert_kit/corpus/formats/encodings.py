@@ -13,17 +13,19 @@ MARK_BYTES = 1 << 10  # in which a mark, or the zero bytes of UTF-16, are looked
 UTF8, CP949 = "utf-8", "cp949"
 _MARKS = (
     (codecs.BOM_UTF8, UTF8),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins as the next does
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
 )
 
 
 class Transcoded:
     """Blocks of bytes whose line ends are single ``\\n`` bytes, and the encoding they are from.
 
-    UTF-16 becomes UTF-8 on the way; cp949 (EUC-KR is part of it) and UTF-8 stay, to be decoded
-    line by line, so that damage costs a line. ``encoding`` is what the file is in; ``ascii``
-    until something else has been met.
+    UTF-16 (and UTF-32 with a mark) becomes UTF-8 on the way; cp949 (EUC-KR is part of it) and
+    UTF-8 stay, to be decoded line by line, so that damage costs a line. ``encoding`` is what the
+    file is in; ``ascii`` until something else has been met.
     """
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
@@ -46,7 +48,7 @@ class Transcoded:
         elif b"\0" in first:
             self.encoding = _utf16_without_mark(first) or self.encoding
         blocks = chain([first], self._blocks)
-        if self.encoding.startswith("utf-16"):
+        if self.encoding.startswith(("utf-16", "utf-32")):
             yield from _to_utf8(blocks, self.encoding)
         else:
             yield from self._watch(blocks)
@@ -109,7 +111,7 @@ def _utf16_without_mark(first: bytes) -> str | None:
 
 
 def _to_utf8(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Transcode; what is no UTF-16 becomes U+FFFD."""
+    """Transcode; what is not of the encoding becomes U+FFFD."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     for block in blocks:
         yield decoder.decode(block).encode()

@@ -1,7 +1,7 @@
 """The main text of an HTML page, by rule.
 
 A page is blocks of text between its block elements. What stands in elements for other things
-(navigation, headers, asides, forms, code, headings) is left out; where the page says which
+(navigation, headers, asides, forms, listings, headings) is left out; where the page says which
 part is the article, so is all outside it. A form that holds most of the prose is no form but the
 page (ASP.NET makes such). Of the rest a block stays that reads like prose: it is
 long, or ends as a sentence does, and less than half of it are links.
@@ -19,14 +19,22 @@ _LINKED = 0.5  # from this share of its characters on a block is a menu
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"}
 _VOID |= {"source", "track", "wbr"}
-_INLINE = {"a", "abbr", "b", "bdi", "bdo", "cite", "data", "del", "dfn", "em", "font", "i", "ins"}
-_INLINE |= {"kbd", "mark", "q", "ruby", "rb", "s", "samp", "small", "span", "strong", "sub", "sup"}
-_INLINE |= {"time", "tt", "u", "var", "wbr", "img", "label"}
-_INLINE |= {"rp", "rt", "rtc", "script", "style", "svg", "math", "template"}  # and gone
+# All others are part of a line of text, also those that no standard knows, as in browsers.
+_BLOCKS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        address article aside blockquote body caption center dd details dialog dir div
+        dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header
+        hgroup hr html legend li listing main menu nav noscript ol optgroup option p pre
+        search section summary table tbody td tfoot th thead title tr ul xmp
+        """,
+    )
+)
 _HEAD = {"title", "meta", "link", "script", "style", "noscript", "base", "template"}
 _GONE = {"head", "script", "style", "noscript", "template", "iframe", "object", "svg", "math"}
 _GONE |= {"nav", "header", "footer", "aside", "button", "select", "textarea", "dialog"}
-_GONE |= {"figure", "audio", "video", "canvas", "pre", "menu", "rp", "rt", "rtc"}
+_GONE |= {"figure", "audio", "video", "canvas", "pre", "xmp", "menu", "rp", "rt", "rtc"}
 _GONE |= {"h1", "h2", "h3", "h4", "h5", "h6"}
 _MAIN = {"article", "main"}
 # Names that sites give to what is not the article; a whole name of a class or id, nothing less.
@@ -34,7 +42,11 @@ _ASIDE = {"nav", "navi", "navbar", "gnb", "lnb", "snb", "menu", "header", "foote
 _ASIDE |= {"breadcrumb", "breadcrumbs", "copyright", "banner", "sns", "share", "related", "ad"}
 _ASIDE |= {"ads", "advertisement", "cookie", "popup", "skip", "skipnav", "pagination", "paging"}
 _NEVER = {"html", "body", *_MAIN}  # whatever they are called
-_END = re.compile(r"""[.!?…。！？~]["'”’」』》〉)\]]*$|[가-힣][다요죠까]["'”’)\]]*$""")
+# Or as a comment does: ㅋㅋ, ㅠㅠ, ^^, an emoji.
+_END = re.compile(
+    r"""[.!?…。！？~]["'”’」』》〉)\]]*$|[가-힣][다요죠까]["'”’)\]]*$"""
+    r"|[가-힣]\s?(?:[ㅋㅎㅠㅜ]+|\^\^;*|[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+)$"
+)
 _SPACES = re.compile(r"\s+")
 
 
@@ -82,7 +94,7 @@ class _Page(HTMLParser):
             self.handle_endtag("head")  # which may be left out
         if tag == "br":
             self._text.append("\n")
-        elif tag not in _INLINE and not self._gone:
+        elif tag in _BLOCKS and not self._gone:
             self.end_block()
         if tag == "title" and not self.title:
             self._in_title = True
@@ -99,7 +111,7 @@ class _Page(HTMLParser):
         self.has_main |= main and not self._gone
 
     def handle_endtag(self, tag: str) -> None:
-        if tag not in _INLINE and not self._gone:
+        if tag in _BLOCKS and not self._gone:
             self.end_block()
         if tag == "title":
             self._in_title = False

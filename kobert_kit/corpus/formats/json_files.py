@@ -13,12 +13,14 @@ from kobert_kit.corpus.formats.compression import Damaged
 from kobert_kit.corpus.formats.encodings import Transcoded
 from kobert_kit.corpus.formats.json_constants import null_constants
 from kobert_kit.corpus.formats.json_escapes import replace_halves
+from kobert_kit.corpus.formats.layouts import documents_in
 from kobert_kit.corpus.formats.raw import LONGEST_RECORD, TOO_LONG, Raw, cut_lines
 from kobert_kit.errors import DataError
 
-# Documents lie in an array, or in one under one of these keys (Modu; AI-Hub).
+# Documents lie in an array, or in one under one of these keys (Modu; AI-Hub); such an object may
+# itself lie in an array (AI-Hub's papers).
 _KEYS = {"document", "documents", "data", "info"}
-_CONTAINER = "an object that holds documents"
+_KEYS_IN_ARRAY = {"data"}
 _DEEPEST = 100  # levels of a document; no corpus has a tenth of it
 _NO_DEEPER = 10_000  # levels of a file; the parser's time grows with their square
 LONGEST_VALUE = 8 * LONGEST_RECORD  # bytes; the parser holds a string until it is complete
@@ -110,10 +112,18 @@ class _Builder:
     def ends(self, depth: int) -> bool:
         return depth == self._level
 
-    def raw(self, file: int, number: int) -> Raw:
+    def has_text(self, text_field: str) -> bool:
+        """Whether the value has its text already."""
+        return isinstance(self._value.value.get(text_field), str)
+
+    def raws(self, file: int, number: int) -> Iterator[Raw]:
+        """The document or, from ``number`` on, those in it."""
         if self.problem:
-            return Raw(file, number, problem=self.problem, size=self._size)
-        return Raw(file, number, self._value.value)
+            yield Raw(file, number, problem=self.problem, size=self._size)
+            return
+        value = self._value.value
+        for at, document in enumerate(documents_in(value) or [value], number):
+            yield Raw(file, at, document)
 
 
 def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
@@ -132,7 +142,7 @@ def cut_json(file: int, blocks: Transcoded, text_field: str) -> Iterator[Raw]:
         return
     parts = (head[at : at + _VIEW] for at in range(0, len(head), _VIEW))
     readable = null_constants(replace_halves(chain(parts, rest)))
-    yield from _parse(file, _Stream(readable, blocks))
+    yield from _parse(file, _Stream(readable, blocks), text_field)
 
 
 def _peek(blocks: Transcoded) -> tuple[bytes, Iterator[bytes]]:
@@ -177,18 +187,21 @@ def _is_object(line: bytes) -> bool:
         value = json.loads(line.decode(errors="replace"))
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and not any(map(_holds_objects, map(value.get, _KEYS)))
+    if not isinstance(value, dict) or documents_in(value):
+        return False
+    return not any(map(_holds_objects, map(value.get, _KEYS)))
 
 
 def _holds_objects(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
-def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
+def _parse(file: int, stream: _Stream, text_field: str) -> Iterator[Raw]:
     import ijson
 
     number = objects = depth = 0
-    root = key = ""
+    top = 0  # levels above an object that may hold documents: 1 in an array
+    keys, key, holds = _KEYS, "", False  # its fields that may; the one at hand; whether any does
     listed: int | None = None  # values of a list that may hold documents
     builder: _Builder | None = None
     try:
@@ -196,30 +209,35 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
             stream.waiting = 0
             opens, closes = event.startswith("start_"), event.startswith("end_")
             depth -= closes
-            if depth == 1:  # a list is only a field until an object shows in it
-                listed = 0 if event == "start_array" and _may_hold(root, key) else None
-            elif depth == 2 and listed is not None and not closes:
+            if depth == 0 and opens:
+                top = int(event == "start_array")
+                keys = _KEYS_IN_ARRAY if top else _KEYS
+            if depth == top and opens:
+                key, holds = "", False
+            if depth == top + 1:  # a list is only a field until an object shows in it
+                listed = 0 if event == "start_array" and key in keys else None
+            elif depth == top + 2 and listed is not None and not closes:
                 listed += 1
-                if event == "start_map":
-                    root, builder = _CONTAINER, None
+                if event == "start_map" and not (builder and builder.has_text(text_field)):
+                    holds, builder = True, None
                     yield from (Raw(file, number + n, problem=NO_OBJECT) for n in range(1, listed))
                     number, listed = number + listed - 1, None
-            if builder is None and event == "start_map" and _is_document(depth, root, key):
+            may_be_document = depth == top or (depth == top + 2 and holds and key in keys)
+            if builder is None and may_be_document and event == "start_map":
                 builder = _Builder(depth)
-            elif builder is None and depth and not closes and _is_document(depth, root, key):
+            elif builder is None and may_be_document and depth and not closes:
                 number += 1
                 yield Raw(file, number, problem=NO_OBJECT)
             if builder is not None:
                 builder.event(event, value)
                 if closes and builder.ends(depth):
-                    number, objects = number + 1, objects + 1
-                    yield builder.raw(file, number)
+                    for raw in builder.raws(file, number + 1):
+                        number, objects = raw.line, objects + 1
+                        yield raw
                     builder = None
-            if event == "map_key" and depth == 1:
+            if event == "map_key" and depth == top + 1:
                 key = value
-            if opens and depth == 0:
-                root, key = event, ""
-            if event == "start_map" and depth == 1:
+            if event == "start_map" and depth == top + 1:
                 key = ""  # what is in it is in no array
             depth += opens
             if depth > _DEEPEST and builder is not None:
@@ -236,14 +254,3 @@ def _parse(file: int, stream: _Stream) -> Iterator[Raw]:
         raise DataError(f"not JSON, or damaged after document {number:,} ({what})") from None
     if not objects:
         raise DataError("no documents in a layout of JSON that is known here")
-
-
-def _may_hold(root: str, key: str) -> bool:
-    return root == "start_map" and key in _KEYS
-
-
-def _is_document(depth: int, root: str, key: str) -> bool:
-    """Whether a value here is a document, or may be one, if it is an object."""
-    if depth == 2:
-        return root == _CONTAINER and key in _KEYS
-    return depth == 0 or (depth == 1 and root == "start_array")

@@ -14,6 +14,9 @@ _STRONG = re.compile(
     r"(\*{1,3})(?=[^\s*])([^*]{1,500})(?<=[^\w\s*])\1(?=[가-힣])"
     r"|(?<=[가-힣])(\*{1,3})(?=[^\w\s*])([^*]{1,500})(?<=[^\s*])\3(?!\*)"
 )
+# Marks of GitHub's that CommonMark does not know: of footnotes, and before tasks and notes.
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,100}\]:?")
+_BOX = re.compile(r"\A\[(?:[ xX]\] |![A-Za-z]{1,20}\])")
 _ASTERISK = "\ue000"  # stands for one that is meant, in code or behind a backslash
 _GONE = {"heading_open": "heading_close", "table_open": "table_close"}
 
@@ -37,19 +40,24 @@ def markdown_prose(markup: str) -> tuple[str, str]:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return parser.disable("text_join", True)  # so that what is escaped is a token of its own
 
 
 def _words(inline: Any) -> str:
     """Text and the code within it; a line break in a paragraph is a space."""
-    parts = []
+    parts: list[str] = []
+    before = ""
     for token in inline.children:
         if token.type == "text":
-            parts.append(token.content)
+            # A footnote that is an address alone is a link to it.
+            if not (before == "link_open" and token.content.startswith("^")):
+                text = _FOOTNOTE.sub("", token.content)
+                parts.append(text if parts else _BOX.sub("", text))
         elif token.type in ("text_special", "code_inline"):
             parts.append(token.content.replace("*", _ASTERISK))
         elif token.type in ("softbreak", "hardbreak"):
             parts.append(" ")
+        before = token.type
     text = _STRONG.sub(r"\2\4", "".join(parts))
     return " ".join(text.replace(_ASTERISK, "*").split())

@@ -7,18 +7,19 @@ import re
 from collections.abc import Iterator
 
 _REDIRECT = re.compile(r"#(?:redirect|넘겨주기)\b", re.IGNORECASE)
+_BRACES = re.compile(r"(\{\{\{|\}\}\})")
+_SIZE = re.compile(r"\A(?:[+-][1-5]|#[\w,#]+)\s+")  # or colour, of what the braces enclose
 # Innermost first: a rule takes marks that hold no further ones, until none is left.
 _RULES = [
-    (re.compile(rule, re.DOTALL), by)
+    (re.compile(rule, re.DOTALL | re.IGNORECASE), by)
     for rule, by in (
-        (r"\{\{\{#![^{}]*\}\}\}", ""),
-        (r"\{\{\{(?:(?:[+-][1-5]|#[\w,#]+)\s+)?([^{}]*)\}\}\}", r"\1"),
         (r"\[\[(?:분류|파일|file):[^\[\]]*\]\]", ""),
         (r"\[\[[^\[\]|]*\|([^\[\]]*)\]\]", r"\1"),
         (r"\[\[(?::|#)?([^\[\]|]*)\]\]", r"\1"),
-        (r"\[\*[^\[\]]*\]", ""),
+        (r"\[\*(?:[^\[\]]|\[[^\[\]*][^\[\]]*\])*\]", ""),
         (r"\[br\]", "\n"),
-        (r"\[(?:목차|각주|tableofcontents|footnote|clearfix|date)\]", ""),
+        (r"\[ruby\(([^\[\]]*?),\s*ruby\s*=[^\[\]]*\)\]", r"\1"),
+        (r"\[(?:목차|각주|tableofcontents|footnote|clearfix|date|datetime|pagecount)\]", ""),
         (r"\[[a-z가-힣]+\([^\[\]]*?\)\]", ""),
     )
 ]
@@ -38,7 +39,7 @@ def namu_prose(markup: str) -> str:
     """The running text of an article, a paragraph a line; empty for a redirect."""
     if _REDIRECT.match(markup):
         return ""
-    text = markup
+    text = _without_braces(markup)
     for _ in range(_ROUNDS):
         before = text
         for pattern, by in _RULES:
@@ -51,6 +52,26 @@ def namu_prose(markup: str) -> str:
         if not _NO_PROSE.match(line)
     )
     return "\n".join(filter(None, lines))
+
+
+def _without_braces(markup: str) -> str:
+    """``{{{``, ``}}}`` and the size or colour behind the former go, and all within that begins with
+    ``#!``, whatever braces are in it. Those that lack the other stay."""
+    out: list[str] = []
+    open_at: list[int] = []  # places of what does not yet end
+    for part in _BRACES.split(markup):
+        if part == "{{{":
+            open_at.append(len(out))
+        if part != "}}}" or not open_at:
+            out.append(part)
+            continue
+        at = open_at.pop()
+        if out[at + 1].startswith("#!"):
+            del out[at:]
+        else:
+            out[at] = ""
+            out[at + 1] = _SIZE.sub("", out[at + 1])
+    return "".join(out)
 
 
 def _without_rows(lines: list[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
-"""From wikitext to prose, on mwparserfromhell's parse: text and the words of links stay; templates,
-tables, lists, headings, references, files and categories go."""
+"""From wikitext to prose, on mwparserfromhell's parse: text and the words of links stay; tables,
+lists, headings, references, files and categories go, and templates, but for the words of those that
+only mark some. Brackets lose what a template left empty."""
 
 from __future__ import annotations
 
@@ -8,10 +9,15 @@ from typing import Any
 
 # Markup of lists, by which a whole line is one.
 _ITEMS = ("*", "#", ":", ";")
-_ITEM = "\ue000"  # stands for it until the line is whole
+# Each stands for something until the line is whole: an item, a line break, what is gone.
+_ITEM, _BREAK, _HOLE = "\ue000", "\ue001", "\ue002"
 _GONE = {"ref", "references", "table", "gallery", "imagemap", "timeline", "graph", "math", "chem"}
-_GONE |= {"categorytree", "score", "hiero", "syntaxhighlight", "source", "code", "pre"}
-_GONE |= {"inputbox", "section", "templatedata"}
+_GONE |= {"ce", "categorytree", "score", "hiero", "syntaxhighlight", "source", "pre", "mapframe"}
+_GONE |= {"maplink", "inputbox", "section", "templatedata", "indicator", "includeonly", "rp", "rt"}
+_GONE |= {"rtc", "ul", "ol", "dl"}
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_BLOCKS = {"blockquote", "center", "div", "p", "poem"}
+_SHOWN = {"lang": 2, "nowrap": 1, "nobr": 1, "small": 1, "big": 1, "ruby": 1, "루비": 1}  # argument
 _PLACES = re.compile(
     r"\s*(?:파일|그림|이미지|분류|틀|위키백과|file|image|category|template)\s*:", re.IGNORECASE
 )
@@ -50,16 +56,42 @@ _SWITCHES = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_BRACKETS = re.compile(r"\s?\([\s,;:·/=]*\)")
+_BRACKETS = re.compile(r"\([^()\n]*\)")
+_BETWEEN = re.compile(r"(\s*[,;·/]\s*)")
+_HOLES = re.compile(rf" ?{_HOLE}(?=[\s.,)]|$)|{_HOLE}")
+_INDENTED_TABLE = re.compile(r"^:+[ \t]*(?=\{\|)", re.MULTILINE)
+# Of tables that do not end, or begin where none can.
+_ROW = re.compile(r"\{\||\|[-+}|\s]|!\s")
+_QUOTES = re.compile("''+")  # bold and italics without an end
+_SPACES = re.compile("[ \t]{2,}")
 
 
 def prose(wikitext: str) -> str:
     """The running text of an article, a paragraph a line."""
     import mwparserfromhell
 
-    text = _plain(mwparserfromhell.parse(wikitext))
-    text = _EMPTY_BRACKETS.sub("", _SWITCHES.sub("", text))
+    text = _plain(mwparserfromhell.parse(_INDENTED_TABLE.sub("", wikitext)))
+    lines = (line for line in text.split("\n") if _ITEM not in line)
+    text = re.sub(f"{_HOLE}+", _HOLE, "\n".join(lines).replace(_BREAK, "\n"))
+    text = _BRACKETS.sub(_without_holes, text)
+    text = _EMPTY_BRACKETS.sub("", _HOLES.sub("", _SWITCHES.sub("", text)))
+    text = _SPACES.sub(" ", _QUOTES.sub("", text))
     lines = (line.strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line and _ITEM not in line)
+    return "\n".join(line for line in lines if line and not _ROW.match(line))
+
+
+def _without_holes(brackets: re.Match[str]) -> str:
+    """Brackets without the parts, between commas and the like, of which nothing but a label or a
+    conjunction is left: (영어: , 1950년 ~ ) is (1950년 ~ )."""
+    if _HOLE not in brackets.group():
+        return brackets.group()
+    parts = ["", *_BETWEEN.split(brackets.group()[1:-1])]
+    kept: list[str] = []
+    for between, part in zip(parts[::2], parts[1::2], strict=True):
+        words = part.replace(_HOLE, "").strip()
+        if _HOLE not in part or (words and not words.endswith((":", "또는"))):
+            kept += [between, part] if kept else [part]
+    return f"({''.join(kept)})"
 
 
 def _plain(code: Any) -> str:
@@ -80,7 +112,14 @@ def _text_of(node: Any) -> str:
         return "\n"
     if kind == "Tag":
         return _tag(node)
-    return ""  # templates, their arguments, comments
+    if kind == "Template":
+        return _template(node)
+    return ""  # arguments of templates, comments
+
+
+def _template(node: Any) -> str:
+    shown = _SHOWN.get(str(node.name).strip().lower())
+    return _plain(node.get(shown).value) if shown and node.has(shown) else _HOLE
 
 
 def _is_elsewhere(title: str) -> bool:
@@ -95,9 +134,14 @@ def _words(link: Any) -> str:
 
 
 def _tag(node: Any) -> str:
-    if node.wiki_markup in _ITEMS:
-        return _ITEM
     name = str(node.tag).strip().lower()
+    if node.wiki_markup in _ITEMS or name in ("li", "dt", "dd"):
+        return _ITEM
     if name == "br":
+        return _BREAK
+    if name in _HEADINGS:
         return "\n"
-    return "" if name in _GONE else _plain(node.contents)
+    words = _HOLE if name in _GONE else _plain(node.contents)
+    if name == "code" and "\n" in words:
+        return _HOLE
+    return f"\n{words}\n" if name in _BLOCKS else words

@@ -10,7 +10,7 @@ from kobert_kit.corpus.formats.raw import FileEnd, Raw
 from kobert_kit.corpus.reading import EMPTY
 from kobert_kit.corpus.stage.chunks import Account, Dropped, Kept, write_chunk
 from kobert_kit.corpus.stage.context import Context, worker_context
-from kobert_kit.corpus.stage.edits import Edit
+from kobert_kit.corpus.stage.edits import PERSONAL, Edit
 from kobert_kit.corpus.stage.filters import EXAMPLES, describe_change
 from kobert_kit.corpus.stage.parsing import parse
 
@@ -47,13 +47,15 @@ def _clean(raw: Raw, context: Context, account: Account) -> Kept | None:
     if parsed.problem:
         account.dropped.append(Dropped(raw.file, raw.line, parsed.problem, size))
         return None
-    text = _edit(parsed.text, context.filters_of(raw.file).edits, account)
+    edits = context.filters_of(raw.file).edits
+    text = _edit(parsed.text, edits, account)
     if not text or text.isspace():
         account.dropped.append(Dropped(raw.file, raw.line, EMPTY, size))
         return None
     id = parsed.id or f"{readable_path(context.files[raw.file].name)}:{raw.line}"
     sentences = context.sentence_starts(text) if context.sentence_starts else None
-    return Kept(raw.file, raw.line, id, parsed.title, text, size, sentences)
+    title = edits[PERSONAL](parsed.title) if PERSONAL in edits else parsed.title
+    return Kept(raw.file, raw.line, id, title, text, size, sentences)
 
 
 def _size(raw: Raw) -> int:
@@ -75,6 +77,6 @@ def _edit(text: str, edits: dict[str, Edit], account: Account) -> str:
             tally.documents += 1
             tally.characters += len(text) - len(edited)
             if len(tally.examples) < EXAMPLES:
-                tally.examples.append(describe_change(text, edited))
+                tally.examples.append(describe_change(text, edited, edits.get(PERSONAL)))
             text = edited
     return text

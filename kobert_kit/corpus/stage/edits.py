@@ -16,7 +16,8 @@ from kobert_kit.normalize import normalize_text
 
 Edit = Callable[[str], str]
 
-WITHOUT_VALUE = ("entities", "nfc", "control", "personal", "spaces")
+PERSONAL = "personal"
+WITHOUT_VALUE = ("entities", "nfc", "control", PERSONAL, "spaces")
 MASKS = {"urls": "[URL]", "emails": "[EMAIL]"}
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
@@ -71,10 +72,14 @@ def _control(value: str) -> Edit:
 
 
 def _replaced(pattern: re.Pattern[str], hints: tuple[str, ...], name: str, value: str) -> Edit:
-    """Texts without any of ``hints`` cannot match, and pass untouched."""
+    """Texts without any of ``hints`` cannot match, and pass untouched. Brackets that would be left
+    empty are dropped too."""
     if value not in ("mask", "drop"):
         raise UsageError(f"--filter {name}={value}: not mask or drop")
     mask = MASKS[name] if value == "mask" else ""
+    if value == "drop":
+        what = pattern.pattern
+        pattern = re.compile(rf"\((?:{what})\)|\[(?:{what})\]|<(?:{what})>|{what}", pattern.flags)
 
     def edit(text: str) -> str:
         return pattern.sub(mask, text) if any(hint in text for hint in hints) else text
@@ -116,7 +121,7 @@ EDITS: dict[str, Callable[[str], Edit]] = {
     "control": _control,
     "urls": _urls,
     "emails": _emails,
-    "personal": _personal,
+    PERSONAL: _personal,
     "repeats": _repeats,
     "spaces": _spaces,
 }

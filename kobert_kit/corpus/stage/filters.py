@@ -121,9 +121,16 @@ EXAMPLES = 5
 _AROUND = 20
 
 
-def describe_change(before: str, after: str) -> str:
-    """The first place where two texts differ, with a few characters around it."""
+def describe_change(before: str, after: str, hide: Edit | None = None) -> str:
+    """The first place where two texts differ, with a few characters around it.
+
+    Of what ``hide`` masks nothing is shown; where all the difference is in that, the text after.
+    """
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    if hide:
+        start = len(hide(before[:start]))
+        before, after = hide(before), hide(after)
     first = max(0, start - _AROUND)
-    return f"{before[first : start + _AROUND]!r} -> {after[first : start + _AROUND]!r}"
+    shown = (text[first : start + _AROUND] for text in (before, after))
+    return " -> ".join(map(repr, dict.fromkeys(shown)))
