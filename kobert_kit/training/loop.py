@@ -26,7 +26,7 @@ from torch import nn
 from kobert_kit.console import progress
 from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.allocator import keep_freed_memory
-from kobert_kit.training.budget import Budget
+from kobert_kit.training.budget import Budget, parts_spent
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.linear import use_fast_products
@@ -237,7 +237,9 @@ class _Run:
                 )
                 logged_at, logged_tokens = result.seconds, result.tokens
             self._advance(spent - before)
-            due = int(spent * settings.evaluations) > int(before * settings.evaluations)
+            due = parts_spent(spent, settings.evaluations) > parts_spent(
+                before, settings.evaluations
+            )
             if due and self._evaluate():
                 break
             stop = self._asked_to_stop()
