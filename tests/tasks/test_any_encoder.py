@@ -20,7 +20,7 @@ from transformers import (
     DistilBertConfig,
 )
 
-from kobert_kit.errors import UsageError
+from kobert_kit.errors import DataError, UsageError
 from kobert_kit.finetune.model import ModelFolder, build_classifier, open_model_folder
 from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS, get_task
@@ -110,6 +110,25 @@ def test_a_folder_with_vocab_txt_alone(task, tmp_path):
         texts = [value for record in nli_records(90) for value in map(str, record.values())]
     model = with_vocab_txt_alone(write_encoder(tmp_path / "model", texts))
     assert learn(task, model, data_dir, tmp_path / "out") > 80
+
+
+@pytest.mark.parametrize("settings", [None, {"model_max_length": 64}, {"do_lower_case": True}])
+def test_a_tokenizer_that_takes_hangul_apart_is_refused(settings, tmp_path):
+    folder = with_vocab_txt_alone(write_encoder(tmp_path / "model", ["가나다라 abc"]))
+    (folder / "tokenizer_config.json").unlink()
+    if settings is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(DataError, match=r'none of the Hangul .*"do_lower_case": false'):
+        open_model_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}]
+)
+def test_one_that_leaves_it_whole_is_not(settings, tmp_path):
+    folder = with_vocab_txt_alone(write_encoder(tmp_path / "model", ["가나다라 abc"]))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert "가" in open_model_folder(folder).tokenizer.tokenize("가")
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
