@@ -172,6 +172,17 @@ def test_a_file_without_the_column(tmp_path):
     assert "not JSON" in problems[0] and "expected an object" in problems[1]
 
 
+@pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
+@pytest.mark.parametrize("format", ["tsv", "csv", "json", "jsonl"])
+def test_a_file_that_is_not_utf_8_is_told_what_to_be(format, encoding, tmp_path):
+    (tmp_path / f"moods_train.{format}").write_text('{"review": "밥"}', encoding=encoding)
+    (tmp_path / f"moods_dev.{format}").touch()
+    with pytest.raises(
+        DataError, match=rf"moods_train.{format}: not UTF-8 at byte \d+; save it as"
+    ):
+        load_data(own(tmp_path, format=format), tmp_path)
+
+
 def test_commas_where_tabs_are_read(tmp_path):
     write_moods(tmp_path, "csv", MOODS[:2])
     for split in ("train", "dev"):
@@ -379,6 +390,20 @@ def test_another_headline_needs_another_folder(name, tmp_path):
             finetune(*where, [0], print, threads=1)
     with pytest.raises(UsageError, match=f"now run with 'headline' {headline}"):
         finetune(*where, [1], print, threads=1)
+
+
+@pytest.mark.parametrize("labels", [[2.0**24 + n for n in range(6)], [n / 3 for n in range(6)]])
+def test_scores_are_of_the_values_that_the_file_has(labels, tmp_path):
+    """Also of those that float32 rounds, and makes equal."""
+    moods = [(f"r{n}", "밥이 맛있다", label, "좋음") for n, label in enumerate(labels)]
+    write_moods(tmp_path, "tsv", moods)
+    task = own(tmp_path, kind="regression", columns='text = "review"\nlabel = "score"', keys="")
+    folder = open_model_folder(write_encoder(tmp_path / "model", ["밥이 맛있다"]))
+    rows = task.encode(load_data(task, tmp_path).dev, folder.tokenizer, 16)
+    pred = [3.0, 1.0, 2.0, 5.0, 4.0, 6.0]
+    values = task.score(rows, [np.array([each], dtype=np.float32) for each in pred])
+    assert values["pearson"] == pytest.approx(100 * pearsonr(labels, pred).statistic, abs=1e-9)
+    assert values["spearman"] == pytest.approx(100 * spearmanr(labels, pred).statistic, abs=1e-9)
 
 
 @pytest.mark.parametrize("lowest", [-200.0, -100.0])
