@@ -157,6 +157,31 @@ def test_a_score_that_is_none(score, tmp_path):
         load_data(task, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "keys, wanted",
+    [
+        ("lowest = 0", "a number from 0"),
+        ("highest = 5", "a number to 5"),
+        ("lowest = 0\nhighest = 5", "a number from 0 to 5"),
+        ("", "a number"),
+    ],
+)
+def test_the_limits_of_a_score_are_said(keys, wanted, tmp_path):
+    write_moods(tmp_path, "tsv", [*MOODS[:2], ("r3", "밥", "셋", "좋음")])
+    task = own(tmp_path, kind="regression", columns='text = "review"\nlabel = "score"', keys=keys)
+    with pytest.raises(DataError, match=f"'score' is '셋'; expected {wanted}$"):
+        load_data(task, tmp_path)
+
+
+@pytest.mark.parametrize("column", ["id", "review", "mood"])
+def test_a_field_that_is_null(column, tmp_path):
+    record = {"id": "r1", "review": "밥", "mood": "좋음"} | {column: None}
+    (tmp_path / "moods_train.json").write_text(json.dumps([record]), encoding="utf-8")
+    (tmp_path / "moods_dev.json").touch()
+    with pytest.raises(DataError, match=f"'{column}' is null$"):
+        load_data(own(tmp_path, format="json"), tmp_path)
+
+
 def test_a_file_without_the_column(tmp_path):
     write_moods(tmp_path, "tsv", MOODS[:2])
     task = own(tmp_path, columns='text = "reviw"\nlabel = "mood"')
