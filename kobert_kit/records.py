@@ -28,7 +28,12 @@ RECORD_NAME = "kobert_kit.json"
 PLAN_NAME = "plan.json"
 _GROUPS = ("settings", "inputs", "results", "versions")
 # What is asked for by another name than that of the setting.
-_OPTIONS = {"held_out_share": "--held-out", "overlap": "--eval-overlap", "sources": "sources"}
+_OPTIONS = {
+    "held_out_share": "--held-out",
+    "overlap": "--eval-overlap",
+    "sources": "sources",
+    "headline": "'headline'",
+}
 
 
 @dataclass

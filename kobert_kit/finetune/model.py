@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from kobert_kit.training.linear import use_fast_products
 
 # Rows of the embedding that others add to reach a multiple.
 MOST_PADDING_ROWS = 127
+SYLLABLES = 100  # that are tried
 
 
 @dataclass
@@ -73,7 +75,8 @@ def open_model_folder(path: Path) -> ModelFolder:
     """Open a folder of `kobert-kit pretrain`, or any other that transformers reads.
 
     Raises:
-        DataError: no model or tokenizer is there, or they do not belong together.
+        DataError: no model or tokenizer is there, they do not belong together, or the tokenizer
+            makes nothing of Korean.
     """
     if not (path / "config.json").is_file():
         raise DataError(
@@ -81,7 +84,9 @@ def open_model_folder(path: Path) -> ModelFolder:
             "--output of a finished `kobert-kit pretrain`"
         )
     check_recorded_tokenizer(path, f"--model {path}")
-    return _open(path)
+    folder = _open(path)
+    _check_korean(folder)
+    return folder
 
 
 def _open(path: Path) -> ModelFolder:
@@ -97,6 +102,24 @@ def _open(path: Path) -> ModelFolder:
             f"{len(tokenizer):,} entries; they do not belong together"
         )
     return ModelFolder(path, config, tokenizer)
+
+
+def _check_korean(folder: ModelFolder) -> None:
+    """Raises DataError where the tokenizer takes apart all the syllables that it has entries for.
+
+    So does a BERT whose vocab.txt stands alone: transformers strips its accents, and Hangul becomes
+    jamo, which are [UNK] one and all.
+    """
+    tokenizer = folder.tokenizer
+    single = (entry for entry in tokenizer.get_vocab() if len(entry) == 1 and "가" <= entry <= "힣")
+    syllables = list(islice(single, SYLLABLES))
+    if syllables and not any(
+        each in token for each in syllables for token in tokenizer.tokenize(each)
+    ):
+        raise DataError(
+            f"--model {folder.path}: its tokenizer finds none of the Hangul that its vocabulary "
+            'has; write {"do_lower_case": false} into the tokenizer_config.json there'
+        )
 
 
 def build_classifier(folder: ModelFolder, task: Task[Any], from_scratch: bool, seed: int) -> Any:

@@ -121,11 +121,17 @@ class TaskObjective:
             token_type_ids=None if types is None else torch.from_numpy(types),
             labels=torch.from_numpy(labels),
             tokens=int(lengths.sum()),
-            weight=int((labels != IGNORED).sum()),
+            weight=_weight(labels),
             inputs={
                 name: torch.from_numpy(values) for name, values in encoded.inputs_of(rows).items()
             },
         )
+
+
+def _weight(labels: np.ndarray) -> int:
+    """How many ``labels`` are learnt. Scores are, all of them: one may be as low as IGNORED."""
+    is_score = np.issubdtype(labels.dtype, np.floating)
+    return labels.size if is_score else int((labels != IGNORED).sum())
 
 
 def _width(longest: int, most: int) -> int:

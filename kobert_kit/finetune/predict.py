@@ -114,7 +114,7 @@ def _task(record: Record, described: str | None) -> Task[Any]:
             "these in another order; name the file as it was then"
         )
     if isinstance(task, AnswerTask) and "null_threshold" in record.results:
-        return replace(task, may_lack_answer=True)
+        return replace(task, may_lack_answer=True, tuned=record.results["null_threshold"])
     return task
 
 

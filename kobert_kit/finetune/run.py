@@ -26,6 +26,7 @@ from kobert_kit.records import (
     write_json,
     write_record,
 )
+from kobert_kit.tasks.catalogue import TASKS
 from kobert_kit.tasks.encode import Encoded
 from kobert_kit.tasks.own.tasks import label_digest
 from kobert_kit.tasks.task import Task
@@ -110,7 +111,7 @@ def run_seeds(
     settings = replace(settings, learning_rate=rate, max_length=prepared.max_length)
     plan = Record(
         STAGE,
-        settings={"task": task.name, **asdict(settings)},
+        settings={"task": task.name, **asdict(settings), **_headline(task)},
         inputs={
             **folder.fingerprints(settings.from_scratch),
             "data": prepared.data_digest,
@@ -190,6 +191,11 @@ def _run_seed(
         write_record(output / BEST, _with_results(record, scores["best"], output / BEST))
     finish_output(output, _with_results(record, scores["last"], output))
     shutil.rmtree(output / "checkpoints", ignore_errors=True)
+
+
+def _headline(task: Task[Any]) -> dict[str, str]:
+    """By which metric the best epochs of all seeds are picked, where a file says it."""
+    return {} if task.name in TASKS else {"headline": task.headline}
 
 
 def _with_results(record: Record, scores: dict[str, Any], folder: Path) -> Record:

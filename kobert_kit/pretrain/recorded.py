@@ -10,6 +10,7 @@ from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 PRETRAIN = "pretrain"
 EXTEND = "extend-vocab"
+FINE_TUNED = "klue"
 
 
 def check_recorded_tokenizer(folder: Path, place: str) -> None:
@@ -18,12 +19,16 @@ def check_recorded_tokenizer(folder: Path, place: str) -> None:
     ``place`` is for messages. Of others' folders nothing is known.
 
     Raises:
-        DataError: the folder is unfinished, or no model's, or its tokenizer was changed.
+        DataError: the folder is unfinished, or no model's, or a fine-tuned one's, or its
+            tokenizer was changed.
     """
     check_finished(folder)
     if not (folder / RECORD_NAME).exists():
         return
-    if recorded_stage(folder) == EXTEND:
+    stage = recorded_stage(folder)
+    if stage == FINE_TUNED:
+        raise DataError(f"{place}: fine-tuned already; name the pretrained model it was made from")
+    if stage == EXTEND:
         recorded = read_record(folder, EXTEND).results.get("tokenizer")
     else:
         recorded = read_record(folder, PRETRAIN).inputs.get("tokenizer")

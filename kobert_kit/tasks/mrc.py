@@ -31,7 +31,8 @@ class AnswerTask:
     """Extraction of answers from a context.
 
     ``may_lack_answer``: whether a question of which nothing is known may be one without an answer,
-    as where the model learnt from such.
+    as where the model learnt from such. ``tuned``: the threshold of the scores called so; None
+    where it is tuned on what is scored.
     """
 
     name: str = "mrc"
@@ -44,6 +45,7 @@ class AnswerTask:
     added_tokens: tuple[str, ...] = ()
     max_length: int = 128
     may_lack_answer: bool = False
+    tuned: float | None = None
 
     @property
     def head(self) -> Head:
@@ -110,7 +112,7 @@ class AnswerTask:
         return Windows(examples, labels=labels, **arrays)
 
     def score(self, rows: Encoded[Question], outputs: Sequence[np.ndarray]) -> dict[str, float]:
-        return scores(rows.examples, self.decode(rows, outputs))
+        return scores(rows.examples, self.decode(rows, outputs), self.tuned)
 
     def decode(self, rows: Encoded[Question], outputs: Sequence[np.ndarray]) -> list[Found]:
         """The best answers of each question."""
@@ -156,19 +158,21 @@ def _without_blanks(start: int, text: str) -> tuple[int, int]:
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
-def scores(questions: Sequence[Question], found: Sequence[Found]) -> dict[str, float]:
+def scores(
+    questions: Sequence[Question], found: Sequence[Found], tuned: float | None = None
+) -> dict[str, float]:
     """Official and conventional metrics at threshold 0, and what exact match lost.
 
-    Where questions may be unanswerable, also the official ones at the threshold that is best on
-    these very questions, which flatters.
+    Where questions may be unanswerable, also the official ones at the threshold ``tuned``, or that
+    which is best on these very questions, which flatters.
     """
     plain = [e.text(plain_threshold(q)) for q, e in zip(questions, found, strict=True)]
     values = {**_text_scores(questions, plain), **lost(questions, found, plain)}
     if any(question.impossible is not None for question in questions):
-        threshold = best_threshold(questions, found)
-        tuned = _text_scores(questions, [each.text(threshold) for each in found])
+        threshold = best_threshold(questions, found) if tuned is None else tuned
+        others = _text_scores(questions, [each.text(threshold) for each in found])
         for name in ("klue_mrc_em", "klue_mrc_rouge_w"):
-            values[f"{name}_tuned"] = tuned[name]
+            values[f"{name}_tuned"] = others[name]
         values["null_threshold"] = threshold
     return values
 

@@ -72,8 +72,8 @@ class Sentences(Generic[X]):
         return Encoded(examples, labels=labels, **arrays)
 
     def score(self, rows: Encoded[X], outputs: Sequence[np.ndarray]) -> dict[str, float]:
-        gold = [self._named(value) for value in rows.labels.tolist()]
-        return self.scores(gold, self.decode(outputs))
+        # Not of rows.labels, whose scores are rounded to what a model computes in.
+        return self.scores([example.label for example in rows.examples], self.decode(outputs))
 
     def predictions(
         self, rows: Encoded[X], outputs: Sequence[np.ndarray]

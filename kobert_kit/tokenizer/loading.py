@@ -25,6 +25,7 @@ TOKENIZER_FILES = (
     "special_tokens_map.json",
     "vocab.txt",
 )
+VOCABULARIES = ("vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")  # of others
 # Mode "always" has eojeols it knows; others' folders, tokens beside the vocabulary.
 COPIED_FILES = (*TOKENIZER_FILES, KNOWN_NAME, "added_tokens.json")
 
@@ -157,11 +158,11 @@ def copy_tokenizer(source: Path, target: Path) -> None:
 
     What that has of a tokenizer of before goes.
 
-    A BERT of old has a ``vocab.txt`` alone, from which transformers makes the rest. The copy has
-    that too, as ``tokenizer.json``.
+    An older BERT has a ``vocab.txt`` alone, a RoBERTa ``vocab.json`` and merges, from which
+    transformers makes the rest. The copy has that as ``tokenizer.json``.
 
     Raises:
-        DataError: nothing can be made of the ``vocab.txt``.
+        DataError: nothing can be made of the vocabulary.
     """
     for name in COPIED_FILES:
         if (source / name).exists():
@@ -175,4 +176,5 @@ def copy_tokenizer(source: Path, target: Path) -> None:
 
 
 def _has_vocabulary_only(folder: Path) -> bool:
-    return not (folder / "tokenizer.json").exists() and (folder / "vocab.txt").exists()
+    there = {path.name for path in folder.glob("*")}
+    return "tokenizer.json" not in there and not there.isdisjoint(VOCABULARIES)

@@ -28,3 +28,8 @@ class Budget:
             return min(1.0, step / self.steps)
         assert self.minutes is not None
         return min(1.0, seconds / (60.0 * self.minutes))
+
+
+def parts_spent(share: float, parts: int) -> int:
+    """How many of ``parts`` equal parts of a budget are spent once ``share`` of it is."""
+    return int(share * parts + 1e-9)  # 15 / 22 * 22 is less than 15

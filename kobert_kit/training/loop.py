@@ -24,7 +24,7 @@ from torch import nn
 from kobert_kit.console import progress
 from kobert_kit.errors import Stopped, TrainingError
 from kobert_kit.training.allocator import keep_freed_memory
-from kobert_kit.training.budget import Budget
+from kobert_kit.training.budget import Budget, parts_spent
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.compiling import compilation_explained
 from kobert_kit.training.contract import Objective, TrainResult, Watch
@@ -178,7 +178,9 @@ class _Run:
             if result.steps % settings.log_every == 0:
                 self._log_training(rate)
             self._advance(spent - before)
-            due = int(spent * settings.evaluations) > int(before * settings.evaluations)
+            due = parts_spent(spent, settings.evaluations) > parts_spent(
+                before, settings.evaluations
+            )
             if due and self._evaluate():
                 break
             self._save_or_stop()

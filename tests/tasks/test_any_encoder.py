@@ -12,18 +12,22 @@ from klue_sample import nli_records, write_split
 from own_sample import korquad, texts_of, write_ready
 from test_ner import made_up, write_data
 from tiny_models import CONFIGS, LONGEST, write_encoder
+from tokenizers import ByteLevelBPETokenizer
 from transformers import (
     AutoTokenizer,
     BertConfig,
     BertForMaskedLM,
     BertTokenizerFast,
     DistilBertConfig,
+    RobertaConfig,
+    RobertaForMaskedLM,
 )
 
-from kobert_kit.errors import UsageError
+from kobert_kit.errors import DataError, UsageError
 from kobert_kit.finetune.model import ModelFolder, build_classifier, open_model_folder
 from kobert_kit.finetune.run import FinetuneSettings, finetune
 from kobert_kit.tasks.catalogue import TASKS, get_task
+from kobert_kit.tokenizer.loading import tokenizer_fingerprint
 
 TOKENIZERS = Path(__file__).parents[2] / "tokenizer"
 QUICK = FinetuneSettings(epochs=8, batch_size=8, learning_rate=1e-2, max_length=48)
@@ -110,6 +114,46 @@ def test_a_folder_with_vocab_txt_alone(task, tmp_path):
         texts = [value for record in nli_records(90) for value in map(str, record.values())]
     model = with_vocab_txt_alone(write_encoder(tmp_path / "model", texts))
     assert learn(task, model, data_dir, tmp_path / "out") > 80
+
+
+@pytest.mark.parametrize("task", ["nli", "ner", "mrc", "kobest-copa"])
+def test_a_roberta_with_vocab_json_and_merges_alone(task, tmp_path):
+    data_dir = write_data_of(task, tmp_path / "data")
+    bytewise = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    bytewise.train_from_iterator(["비가 온다"], vocab_size=300, special_tokens=special)
+    model = write_encoder(tmp_path / "model", ["가"], "roberta")
+    for path in model.glob("*token*"):
+        path.unlink()
+    bytewise.save_model(str(model))
+    config = RobertaConfig.from_pretrained(model, vocab_size=bytewise.get_vocab_size())
+    config.max_position_embeddings, config.pad_token_id = 514, 1
+    RobertaForMaskedLM(config).save_pretrained(model)
+    learn(task, model, data_dir, tmp_path / "out")
+    before = tokenizer_fingerprint(model)
+    vocabulary = json.loads((model / "vocab.json").read_text(encoding="utf-8"))
+    vocabulary["!"], vocabulary["a"] = vocabulary["a"], vocabulary["!"]
+    (model / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    assert tokenizer_fingerprint(model) != before
+
+
+@pytest.mark.parametrize("settings", [None, {"model_max_length": 64}, {"do_lower_case": True}])
+def test_a_tokenizer_that_takes_hangul_apart_is_refused(settings, tmp_path):
+    folder = with_vocab_txt_alone(write_encoder(tmp_path / "model", ["가나다라 abc"]))
+    (folder / "tokenizer_config.json").unlink()
+    if settings is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(DataError, match=r'none of the Hangul .*"do_lower_case": false'):
+        open_model_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}]
+)
+def test_one_that_leaves_it_whole_is_not(settings, tmp_path):
+    folder = with_vocab_txt_alone(write_encoder(tmp_path / "model", ["가나다라 abc"]))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert "가" in open_model_folder(folder).tokenizer.tokenize("가")
 
 
 @pytest.mark.parametrize("kind", CONFIGS)

@@ -260,6 +260,12 @@ def test_models_that_do_not_fit(data_dir, tmp_path):
     assert "weights of the encoder are not in it" in message(deeper)
 
 
+def test_a_fine_tuned_model_is_not_fine_tuned_again(model_dir, data_dir, tmp_path):
+    run("nli", model_dir, data_dir, tmp_path / "out")
+    with pytest.raises(DataError, match="seed-0: fine-tuned already; name the pretrained model"):
+        run("sts", tmp_path / "out" / "seed-0", data_dir, tmp_path / "again")
+
+
 def test_a_model_of_ours_is_accepted_with_its_own_tokenizer(model_dir, data_dir, tmp_path):
     fingerprint = tokenizer_fingerprint(model_dir)
     write_record(model_dir, Record("pretrain", inputs={"tokenizer": fingerprint}))

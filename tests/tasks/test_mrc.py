@@ -136,6 +136,7 @@ BAD = {
     ),
     "a guid twice": (lambda a: qa_of(a).update(guid="mrc-0"), "the guid mrc-0 stands at record 1"),
     "no guid": (lambda a: qa_of(a).pop("guid"), "question 2: neither 'guid' nor 'id'"),
+    "number": (lambda a: qa_of(a).update(guid=7), "question 2: the guid is 7; expected text"),
     "an article that is none": (
         lambda a: a.__setitem__(1, "글"),
         "article 2: no list 'paragraphs' of objects",

@@ -31,6 +31,7 @@ from kobert_kit.tasks.choice import ChoiceQuestion
 from kobert_kit.tasks.data import load_data
 from kobert_kit.tasks.formats.squad import Question
 from kobert_kit.tasks.hub import read_hub
+from kobert_kit.tasks.own.description import KINDS, read_description
 from kobert_kit.tasks.own.ready import ready_tasks
 from kobert_kit.tasks.own.tasks import answer_scores
 from kobert_kit.tasks.sentence import Example
@@ -156,6 +157,31 @@ def test_a_score_that_is_none(score, tmp_path):
         load_data(task, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "keys, wanted",
+    [
+        ("lowest = 0", "a number from 0"),
+        ("highest = 5", "a number to 5"),
+        ("lowest = 0\nhighest = 5", "a number from 0 to 5"),
+        ("", "a number"),
+    ],
+)
+def test_the_limits_of_a_score_are_said(keys, wanted, tmp_path):
+    write_moods(tmp_path, "tsv", [*MOODS[:2], ("r3", "밥", "셋", "좋음")])
+    task = own(tmp_path, kind="regression", columns='text = "review"\nlabel = "score"', keys=keys)
+    with pytest.raises(DataError, match=f"'score' is '셋'; expected {wanted}$"):
+        load_data(task, tmp_path)
+
+
+@pytest.mark.parametrize("column", ["id", "review", "mood"])
+def test_a_field_that_is_null(column, tmp_path):
+    record = {"id": "r1", "review": "밥", "mood": "좋음"} | {column: None}
+    (tmp_path / "moods_train.json").write_text(json.dumps([record]), encoding="utf-8")
+    (tmp_path / "moods_dev.json").touch()
+    with pytest.raises(DataError, match=f"'{column}' is null$"):
+        load_data(own(tmp_path, format="json"), tmp_path)
+
+
 def test_a_file_without_the_column(tmp_path):
     write_moods(tmp_path, "tsv", MOODS[:2])
     task = own(tmp_path, columns='text = "reviw"\nlabel = "mood"')
@@ -169,6 +195,25 @@ def test_a_file_without_the_column(tmp_path):
     task = own(tmp_path, format="jsonl")
     problems = [record for _, record in task.records(tmp_path / "moods_train.jsonl")]
     assert "not JSON" in problems[0] and "expected an object" in problems[1]
+
+
+@pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
+@pytest.mark.parametrize("format", ["tsv", "csv", "json", "jsonl"])
+def test_a_file_that_is_not_utf_8_is_told_what_to_be(format, encoding, tmp_path):
+    (tmp_path / f"moods_train.{format}").write_text('{"review": "밥"}', encoding=encoding)
+    (tmp_path / f"moods_dev.{format}").touch()
+    with pytest.raises(
+        DataError, match=rf"moods_train.{format}: not UTF-8 at byte \d+; save it as"
+    ):
+        load_data(own(tmp_path, format=format), tmp_path)
+
+
+def test_commas_where_tabs_are_read(tmp_path):
+    write_moods(tmp_path, "csv", MOODS[:2])
+    for split in ("train", "dev"):
+        (tmp_path / f"moods_{split}.csv").rename(tmp_path / f"moods_{split}.tsv")
+    with pytest.raises(DataError, match=r'commas part the fields\? say format = "csv"'):
+        load_data(own(tmp_path), tmp_path)
 
 
 def test_where_files_are_looked_for(tmp_path):
@@ -353,6 +398,48 @@ def run(name: str, tmp_path: Path, settings=QUICK, kind: str = "bert"):
     rows = [json.loads(line) for line in (seed / "predictions.jsonl").open(encoding="utf-8")]
     last = json.loads((seed / "metrics.json").read_text())["last"]
     return task, load_data(task, data_dir).dev, seed, rows, last
+
+
+@pytest.mark.parametrize("name", ["nsmc", "korsts", "korquad", "naver-ner", "kobest-copa"])
+def test_another_headline_needs_another_folder(name, tmp_path):
+    data_dir = write_ready(name, tmp_path / "data")
+    model = write_encoder(tmp_path / "model", texts_of(data_dir))
+    described = ready_tasks()[name].read_text(encoding="utf-8")
+    lines = [line for line in described.splitlines() if not line.startswith("headline")]
+    settings = FinetuneSettings(epochs=1, max_length=32, limit=4)
+    for headline in KINDS[read_description(ready_tasks()[name]).kind].metrics:
+        path = tmp_path / f"{headline}.toml"
+        path.write_text("\n".join([f'headline = "{headline}"', *lines]), encoding="utf-8")
+        where = (get_task(str(path)), model, data_dir, tmp_path / "out", settings)
+        if not (tmp_path / "out").exists():
+            finetune(*where, [0], print, threads=1)
+    with pytest.raises(UsageError, match=f"now run with 'headline' {headline}"):
+        finetune(*where, [1], print, threads=1)
+
+
+@pytest.mark.parametrize("labels", [[2.0**24 + n for n in range(6)], [n / 3 for n in range(6)]])
+def test_scores_are_of_the_values_that_the_file_has(labels, tmp_path):
+    """Also of those that float32 rounds, and makes equal."""
+    moods = [(f"r{n}", "밥이 맛있다", label, "좋음") for n, label in enumerate(labels)]
+    write_moods(tmp_path, "tsv", moods)
+    task = own(tmp_path, kind="regression", columns='text = "review"\nlabel = "score"', keys="")
+    folder = open_model_folder(write_encoder(tmp_path / "model", ["밥이 맛있다"]))
+    rows = task.encode(load_data(task, tmp_path).dev, folder.tokenizer, 16)
+    pred = [3.0, 1.0, 2.0, 5.0, 4.0, 6.0]
+    values = task.score(rows, [np.array([each], dtype=np.float32) for each in pred])
+    assert values["pearson"] == pytest.approx(100 * pearsonr(labels, pred).statistic, abs=1e-9)
+    assert values["spearman"] == pytest.approx(100 * spearmanr(labels, pred).statistic, abs=1e-9)
+
+
+@pytest.mark.parametrize("lowest", [-200.0, -100.0])
+def test_a_score_is_learnt_whatever_its_value(lowest, tmp_path):
+    moods = [(f"r{n}", "밥이 맛있다", lowest + n % 2, "좋음") for n in range(6)]
+    write_moods(tmp_path, "tsv", moods)
+    task = own(tmp_path, kind="regression", columns='text = "review"\nlabel = "score"', keys="")
+    folder = open_model_folder(write_encoder(tmp_path / "model", ["밥이 맛있다"]))
+    rows = task.encode(load_data(task, tmp_path).train, folder.tokenizer, 16)
+    objective = TaskObjective(task, rows, rows, 0, True, batch_size=6, seed=0)
+    assert objective.batch(0, 0, 1, 0.0).weight == 6
 
 
 @pytest.mark.parametrize("name", ["nsmc", "kobest-copa"])

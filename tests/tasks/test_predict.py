@@ -160,6 +160,27 @@ def test_where_every_question_has_an_answer_one_is_given(name, encoder, tmp_path
     assert all(map(same, predicted, map(without_gold, lines(tmp_path / "gold.jsonl"))))
 
 
+@pytest.mark.parametrize("tuned", [-1e3, -0.5, 1e3])
+def test_the_null_threshold_is_that_of_the_run_and_not_tuned_on_what_is_scored(
+    tuned, encoder, tmp_path
+):
+    run, out = tmp_path / "run", tmp_path / "out.jsonl"
+    finetune(get_task("mrc"), encoder, SAMPLE, run, QUICK, [0], print, threads=1)
+    path = run / "seed-0" / "kobert_kit.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["results"]["null_threshold"] = tuned
+    path.write_text(json.dumps(record), encoding="utf-8")
+    file = official_file(get_task("mrc").files, SAMPLE, "train")
+    scores = predict(file, run, out, print, threads=1).scores
+    assert scores["null_threshold"] == tuned
+    best = [(line, line["best"][0]) for line in lines(out)]
+    texts = [
+        each["text"] if line["null_score"] - each["score"] <= tuned else "" for line, each in best
+    ]
+    right = [text in (line["gold"] or [""]) for text, (line, _) in zip(texts, best, strict=True)]
+    assert scores["klue_mrc_em_tuned"] == pytest.approx(100 * sum(right) / len(right))
+
+
 def test_what_says_that_a_question_has_no_answer():
     asked = {"guid": "a", "context": "김밥을 먹었다.", "question": "무엇을?"}
     plain = replace(get_task("mrc"), may_lack_answer=True)

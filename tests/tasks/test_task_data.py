@@ -116,6 +116,12 @@ def test_a_missing_field(data_dir, missing):
     assert f"'{missing}'" in broken(data_dir, lambda record: record.pop(missing))
 
 
+@pytest.mark.parametrize("guid", [7, 1.5, True, ["a"]])
+def test_a_guid_that_is_no_text(guid, data_dir):
+    message = broken(data_dir, lambda record: record.update(guid=guid))
+    assert f"the guid is {guid}; expected text in quotes" in message
+
+
 def test_a_guid_twice(data_dir):
     message = broken(data_dir, lambda record: record.update(guid="nli-0"))
     assert "nli-0" in message and "record 1" in message

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from kobert_kit.errors import Stopped, TrainingError, UsageError
+from kobert_kit.training.budget import parts_spent
 from kobert_kit.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from kobert_kit.training.loop import train
 from kobert_kit.training.schedule import linear_schedule
@@ -99,6 +100,21 @@ def test_learns_and_reports(tmp_path):
     assert losses[-1] < 0.5 * losses[0]
     assert result.steps == 300 and result.tokens == 300 * 12
     assert [row["step"] for row in result.evaluations] == [75, 150, 225, 300]
+
+
+@pytest.mark.parametrize("parts", [22, 23, 49])
+@pytest.mark.parametrize("each", [1, 3])
+def test_evaluates_at_the_end_of_every_part(parts, each, tmp_path):
+    _, result = run(tmp_path, steps=parts * each, evaluations=parts)
+    assert [row["step"] for row in result.evaluations] == [each * (n + 1) for n in range(parts)]
+
+
+@pytest.mark.parametrize("each", [1, 7, 313, 100_003])
+def test_a_part_is_spent_with_its_last_step(each):
+    for parts in range(1, 100):
+        for part in range(parts):
+            shares = [step / (parts * each) for step in (part * each, part * each + each - 1)]
+            assert [parts_spent(share, parts) for share in shares] == [part, part]
 
 
 def test_every_line_counts_the_tokens_up_to_its_step(tmp_path):

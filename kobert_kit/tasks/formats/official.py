@@ -122,4 +122,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start:,}; get the file again") from None
+        raise DataError(
+            f"{path}: not UTF-8 at byte {error.start:,}; save it as UTF-8 if it is your own, or "
+            "get the file again"
+        ) from None

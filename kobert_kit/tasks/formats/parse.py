@@ -29,8 +29,15 @@ def guid_of(task: str, record: Any, where: str) -> str:
     if not isinstance(record, dict):
         raise DataError(f"{where}: expected an object with fields, found {short(record)}")
     guid = record.get("guid")
-    if not isinstance(guid, str) or not guid:
+    if guid is None or guid == "":
         raise DataError(f"{where}: no 'guid'{looks_like(task, record)}")
+    return checked_guid(guid, where)
+
+
+def checked_guid(guid: Any, where: str) -> str:
+    """Raises DataError where ``guid`` is no text."""
+    if not isinstance(guid, str):
+        raise DataError(f"{where}: the guid is {short(guid)}; expected text in quotes")
     return encodable(guid)
 
 

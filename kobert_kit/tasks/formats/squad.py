@@ -10,7 +10,7 @@ from typing import Any
 from kobert_kit.corpus.reading import encodable
 from kobert_kit.errors import DataError
 from kobert_kit.tasks.formats.official import read_json
-from kobert_kit.tasks.formats.parse import looks_like, short, text_of
+from kobert_kit.tasks.formats.parse import checked_guid, looks_like, short, text_of
 
 TASK_NAME = "mrc"
 ASKED = "asked"  # a key of records whose answer nobody knows yet
@@ -79,9 +79,9 @@ def parse_question(record: Record, where: str) -> Question:
     if isinstance(record, str):
         raise DataError(f"{where}: {record}")
     guid = record.get("guid", record.get("id"))
-    if not isinstance(guid, str) or not guid:
+    if guid is None or guid == "":
         raise DataError(f"{where}: neither 'guid' nor 'id'")
-    guid = encodable(guid)
+    guid = checked_guid(guid, where)
     where = f"{where} ({guid})"
     context, question = (
         text_of(TASK_NAME, record, name, where) for name in ("context", "question")

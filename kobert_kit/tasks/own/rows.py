@@ -111,8 +111,16 @@ def _check_columns(path: Path, names: list[str], columns: Columns, header: bool)
         # What is to be predicted has no label, and an example without one is told by itself.
         if name not in names and name != columns.label:
             there = f"the header has {', '.join(names)}" if header else f"there are {len(names)}"
-            guess = near(name, names) if header else ""
+            guess = _guess(name, names) if header else ""
             raise DataError(f"{path}: no column {name} for 'columns.{key}'{guess}; {there}")
+
+
+def _guess(name: str, names: list[str]) -> str:
+    """What was probably meant, where the header has no column ``name``."""
+    [first, *others] = names
+    if not others and name in first.split(","):
+        return ' (commas part the fields? say format = "csv")'
+    return near(name, names)
 
 
 def _sentences(path: Path, layout: Layout, columns: Columns) -> Iterator[tuple[str, Raw]]:

@@ -155,8 +155,12 @@ class Fields:
             number = math.nan
         lowest, highest = self.task.lowest, self.task.highest
         if not lowest <= number <= highest or math.isinf(number):
-            limits = "" if math.isinf(lowest - highest) else f" from {lowest:g} to {highest:g}"
-            raise self._bad(self.columns.label, value, f"expected a number{limits}")
+            limits = [
+                f" {word} {limit:g}"
+                for word, limit in (("from", lowest), ("to", highest))
+                if math.isfinite(limit)
+            ]
+            raise self._bad(self.columns.label, value, f"expected a number{''.join(limits)}")
         return number
 
     def units(self) -> list[str]:
@@ -180,6 +184,8 @@ class Fields:
 
     def _value(self, name: str) -> Any:
         value = _value(self.row, name)
+        if value is None and name in self.row.values:
+            raise DataError(f"{self.where}: '{name}' is null")
         if value is None:
             raise DataError(f"{self.where}: no '{name}'{near(name, list(self.row.values))}")
         return value
