@@ -47,8 +47,18 @@ def recipe_options(command: Command) -> Command:
         click.option(
             "--learning-rate",
             type=click.FloatRange(min=0, min_open=True),
-            help="Peak, after a warm-up of 10 %. Default by width: 3e-4 up to 256, 1e-4 up to "
-            "512, 5e-5 up to 768, else 2e-5.",
+            help="Peak, after the warm-up. Default by width: 3e-4 up to 256, 1e-4 up to 512, "
+            "5e-5 up to 768, else 2e-5.",
+        ),
+        click.option(
+            "--warmup-share",
+            type=click.FloatRange(0, 1, max_open=True),
+            default=0.1,
+            show_default=True,
+            help="Of all steps, in which the learning rate rises from 0; then it falls to 0.",
+        ),
+        click.option(
+            "--weight-decay", type=click.FloatRange(min=0), default=0.01, show_default=True
         ),
         click.option(
             "--early-stop",

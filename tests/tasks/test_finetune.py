@@ -278,6 +278,24 @@ def test_a_length_that_the_model_has_no_positions_for(model_dir, data_dir, tmp_p
         run("nli", model_dir, data_dir, tmp_path / "out", replace(QUICK, max_length=65))
 
 
+def test_the_command_takes_warmup_and_weight_decay(model_dir, data_dir, tmp_path):
+    words = ["klue", "--task", "nli", "--model", str(model_dir), "--data-dir", str(data_dir)]
+    words += ["--epochs", "1", "--batch-size", "1", "--limit", "60", "--learning-rate", "1e-3"]
+    rates, weights = [], []
+    for share, decay in ((0, 0), (0.9, 0), (0.9, 0.5)):
+        recipe = ["--warmup-share", str(share), "--weight-decay", str(decay)]
+        output = tmp_path / f"{share}-{decay}"
+        main([*words, *recipe, "--output", str(output), "--threads", "1"])
+        seed = output / "nli" / "seed-0"
+        log = [json.loads(line) for line in (seed / "metrics.jsonl").open()]
+        rates += [row["learning_rate"] for row in log if "learning_rate" in row]
+        model = AutoModelForSequenceClassification.from_pretrained(seed)
+        weights.append(model.get_input_embeddings().weight.norm().item())
+    spent = 49.5 / 60  # in the middle of step 50, which is logged
+    assert rates == pytest.approx([1e-3 * (1 - spent), *[1e-3 * spent / 0.9] * 2])
+    assert weights[2] < weights[1]
+
+
 def test_the_command(model_dir, data_dir, tmp_path, capsys):
     def command(*options: str) -> tuple[int, str, str]:
         words = ["klue", "--model", str(model_dir), "--data-dir", str(data_dir), "--threads", "1"]
