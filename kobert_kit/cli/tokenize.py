@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -64,6 +65,7 @@ def _lines(file: Path) -> Iterator[str]:
     try:
         with click.open_file(str(file), "rb") as stream:
             for number, line in enumerate(stream, 1):
+                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 try:
                     yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
                 except UnicodeDecodeError:

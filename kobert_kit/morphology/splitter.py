@@ -127,6 +127,32 @@ class Splitter:
             cut for cut in sorted(cuts) if 0 < cut < len(eojeol) and not _is_joined(eojeol, cut)
         )
 
+    def tagged_eojeol(self, eojeol: str) -> list[Piece]:
+        """The pieces of one eojeol, cut where `split_eojeol` cuts it, with the tags of those.
+
+        건의 -> 건 NNG, 의 JKG where it is known to be cut; Kiwi alone takes it for one word.
+        """
+        plain, starts, ends = normalize(eojeol)
+        known = known_cuts(self._known, plain)
+        pieces = self.split(eojeol)
+        if known is None:
+            return pieces
+        edges = (0, *known, len(plain))
+        tagged = [(piece.start, piece.tag) for piece in pieces]
+        if not {starts[cut] for cut in known} <= {start for start, _ in tagged}:
+            kiwi = analyser(self.settings.user_dictionary)
+            tokens = kiwi.tokenize(plain, pretokenized=list(pairwise(edges)))
+            tagged = [(starts[token.start], token.tag) for token in tokens]
+        return [
+            Piece(
+                starts[left],
+                ends[right - 1],
+                left == 0,
+                "+".join(tag for start, tag in tagged if starts[left] <= start < ends[right - 1]),
+            )
+            for left, right in pairwise(edges)
+        ]
+
     def _cuts(self, morphemes: Iterable[Morpheme]) -> set[int]:
         merge = self.settings.shared_syllable == "merge"
         cuts = set()

@@ -13,6 +13,7 @@ from pathlib import Path
 from kobert_kit.errors import DataError, UsageError
 from kobert_kit.morphology.kiwi import analyser
 
+_SCORE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?", re.ASCII)
 _LINE = re.compile(r"\bat line (\d+)")
 
 
@@ -50,11 +51,8 @@ def _check_columns(line: str, place: str) -> None:
         raise DataError(
             f"{place}: expected form, tag and perhaps a score, separated by tabs (코버트\tNNP\t1.5)"
         )
-    if len(rest) == 2:
-        try:
-            float(rest[1])
-        except ValueError:
-            raise DataError(f"{place}: the score '{rest[1]}' is not a number") from None
+    if len(rest) == 2 and _SCORE.fullmatch(rest[1].strip()) is None:
+        raise DataError(f"{place}: the score '{rest[1]}' is not a number")
 
 
 def _line_of(error: ValueError, lines: list[str]) -> int:

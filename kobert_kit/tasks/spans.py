@@ -67,7 +67,7 @@ def read_answers(path: Path) -> Iterator[tuple[str, Spans]]:
 def _lines(path: Path) -> list[str]:
     try:
         # Not splitlines(): a character of a sentence may be one that it takes for a line's end.
-        return path.read_text(encoding="utf-8").split("\n")
+        return path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:

@@ -31,11 +31,13 @@ def attach_analyser(tokenizer: Tokenizer, unknown: str, settings: KiwiSettings) 
 
     Returns what it does so with.
     """
-    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    added = tokenizer.get_added_tokens_decoder().values()
+    # Others, such as an entry that is also looked for as a single word, text still yields.
+    special = {str(token.content) for token in added if token.special}
     entries = {
         entry: number
         for entry, number in tokenizer.get_vocab(with_added_tokens=False).items()
-        if entry not in added and not is_reserved(entry)
+        if entry not in special and not is_reserved(entry)
     }
     number = tokenizer.token_to_id(unknown)
     assert number is not None

@@ -6,7 +6,9 @@ truncation, overflow, pairs and decoding stay the library's.
 
 from __future__ import annotations
 
+import copy
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,11 +19,12 @@ from weakref import WeakKeyDictionary
 
 from tokenizers import Encoding, Tokenizer
 from transformers import BatchEncoding, PreTrainedTokenizerFast
+from transformers.tokenization_utils_base import TruncationStrategy
 
 from kobert_kit.records import atomic_file
 from kobert_kit.tokenizer.boundaries import BoundaryMarker, boundary_marker, morpheme_ids
 from kobert_kit.tokenizer.eojeols import EojeolTokens, attach_analyser
-from kobert_kit.tokenizer.exact import Sample, as_samples, cleaned, strings, with_exact_offsets
+from kobert_kit.tokenizer.exact import Sample, Spelling, as_samples, strings, with_exact_offsets
 from kobert_kit.tokenizer.locked import lock_file, unlocked
 from kobert_kit.tokenizer.recipe import (
     KNOWN_NAME,
@@ -37,6 +40,7 @@ class _Call(NamedTuple):
     was asked for."""
 
     samples: Iterator[Sample]
+    spelling: Spelling
     marker: BoundaryMarker | None
 
 
@@ -64,10 +68,11 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         samples = as_samples(text, text_pair, options.get("is_split_into_words", False))
         self._check_window(text_pair is not None, stride, options)
         marker = boundary_marker(self._recipe().kiwi) if return_morpheme_ids else None
-        texts = cleaned(text), cleaned(text_pair)
-        token = _call.set(_Call(iter(samples), marker))
+        spelling = Spelling(self._tokenizer)
+        texts = spelling.cleaned(text), spelling.cleaned(text_pair)
+        token = _call.set(_Call(iter(samples), spelling, marker))
         try:
-            with self._ready_for(texts):
+            with self._ready_for(texts), _panic_told(stride):
                 return super()._encode_plus(*texts, stride=stride, **options)
         finally:
             _call.reset(token)
@@ -81,7 +86,8 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
 
     def _check_window(self, is_pair: bool, stride: int, options: dict[str, Any]) -> None:
         longest = options.get("max_length")
-        if not stride or longest is None:
+        strategy = options.get("truncation_strategy")
+        if not stride or longest is None or strategy == TruncationStrategy.DO_NOT_TRUNCATE:
             return
         special = options.get("add_special_tokens", True)
         window = longest - (self.num_special_tokens_to_add(is_pair) if special else 0)
@@ -96,11 +102,26 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         if call is None:
             return super()._convert_encoding(encoding, **options)
         sample = next(call.samples)
-        encoding = with_exact_offsets(encoding, sample)
+        encoding = with_exact_offsets(encoding, sample, call.spelling)
         values, encodings = super()._convert_encoding(encoding, **options)
         if call.marker is not None:
             values["morpheme_ids"] = [morpheme_ids(e, sample, call.marker) for e in encodings]
         return values, encodings
+
+
+@contextmanager
+def _panic_told(stride: int) -> Iterator[None]:
+    """What is left for one text of a pair is known only when the library has met the other."""
+    try:
+        yield
+    except BaseException as error:
+        left = re.search(r"stride.*max_len=(\d+)", str(error))
+        if type(error).__name__ != "PanicException" or left is None:
+            raise
+        raise ValueError(
+            f"stride={stride}: must be smaller than the {left.group(1)} tokens that max_length and "
+            "the other text leave for one text of a pair, or the windows do not advance"
+        ) from None
 
 
 _attached: WeakKeyDictionary[MorphemeTokenizer, tuple[EojeolTokens, Any]] = WeakKeyDictionary()
@@ -113,8 +134,12 @@ def _renew_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # Another thread of the parent may have held it.
-    os.register_at_fork(after_in_child=_renew_lock)
+    # Not while another thread is at it: the child would have half a call that nobody ends.
+    os.register_at_fork(
+        before=lambda: _attaching.acquire(),
+        after_in_parent=lambda: _attaching.release(),
+        after_in_child=_renew_lock,
+    )
 
 
 class MorphemeTokenizer(ExactTokenizer):
@@ -136,7 +161,8 @@ class MorphemeTokenizer(ExactTokenizer):
     def convert_to_native_format(cls, **options: Any) -> dict[str, Any]:
         """Called by the library with the files and the configuration of a folder."""
         place = Path(options["tokenizer_file"]).parent
-        check_analyser(recipe_from(options, place), place)
+        known = read_known(Path(options.get("eojeols_file") or place / KNOWN_NAME))
+        check_analyser(recipe_from(options, place, known), place)
         text = Path(options.pop("tokenizer_file")).read_text(encoding="utf-8")
         return options | {"tokenizer_object": Tokenizer.from_str(unlocked(text))}
 
@@ -159,8 +185,13 @@ class MorphemeTokenizer(ExactTokenizer):
             finally:
                 self._tokenizer.pre_tokenizer = native
 
+    def __getstate__(self) -> dict[str, Any]:
+        with _attaching:  # another thread may be in a call
+            return self.__dict__ | {"_tokenizer": copy.deepcopy(self._tokenizer)}
+
     def _save_pretrained(self, save_directory: Any, *args: Any, **options: Any) -> Sequence[str]:
-        files: Sequence[str] = super()._save_pretrained(save_directory, *args, **options)
+        with _attaching:
+            files: Sequence[str] = super()._save_pretrained(save_directory, *args, **options)
         lock_file(Path(files[-1]))
         if not self._known:
             return files

@@ -106,7 +106,7 @@ def make_tokenizer(
     ids = {entry: number for number, entry in enumerate(vocabulary)}
     unknown = SPECIAL_TOKENS["unk_token"]
     tokenizer = Tokenizer(
-        models.WordPiece(ids, unk_token=unknown, max_input_chars_per_word=MAX_WORD_CHARS)
+        models.WordPiece(ids, unk_token=unknown, max_input_chars_per_word=1 + MAX_WORD_CHARS)
     )
     characters = compile_charsmap(COMPATIBILITY_JAMO | WIDTH_FORMS)
     tokenizer.normalizer = normalizers.Sequence(

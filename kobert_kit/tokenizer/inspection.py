@@ -95,7 +95,7 @@ def add_texts(
     """Count ``texts``, and their gold ``spans`` where there are some."""
     for number, (text, encoding) in enumerate(zip(texts, subject.encode(texts), strict=True)):
         _count_tokens(inspection, subject, text, encoding)
-        inside = _inside_tokens(len(text), encoding.offsets)
+        inside = _inside_tokens(text, encoding.offsets)
         _count_cuts(inspection, text, inside, marker)
         for start, end in spans[number] if spans is not None else ():
             inspection.spans += 1
@@ -118,17 +118,22 @@ def _count_tokens(inspection: Inspection, subject: Subject, text: str, encoding:
     inspection.unknown_tokens += len(unknown)
     inspection.texts_with_unknown += bool(unknown)
     for start, end in unknown:
-        inspection.unknown.update(map(character_class, text[start:end]))
+        inspection.unknown.update(map(character_class, "".join(text[start:end].split())))
 
 
-def _inside_tokens(length: int, offsets: Sequence[Span]) -> NDArray[np.bool_]:
-    """Whether each place between two characters, (length + 1,), is inside a token."""
-    change = np.zeros(length + 2, dtype=np.int32)
+def _inside_tokens(text: str, offsets: Sequence[Span]) -> NDArray[np.bool_]:
+    """Whether each place between two characters, (characters + 1,), is inside a token.
+
+    White space around a word is not inside, though others' tokens may take it along.
+    """
+    change = np.zeros(len(text) + 2, dtype=np.int32)
     for start, end in offsets:
-        if end > start:
-            change[start + 1] += 1
-            change[end] -= 1
-    inside: NDArray[np.bool_] = np.cumsum(change)[: length + 1] > 0
+        surface = text[start:end]
+        first, last = end - len(surface.lstrip()), start + len(surface.rstrip())
+        if last > first:
+            change[first + 1] += 1
+            change[last] -= 1
+    inside: NDArray[np.bool_] = np.cumsum(change)[: len(text) + 1] > 0
     return inside
 
 

@@ -13,7 +13,7 @@ from tokenizers import Encoding, Tokenizer
 from kobert_kit.errors import DataError
 from kobert_kit.records import atomic_file, fingerprint_files, read_record, recorded_stage
 from kobert_kit.tokenizer.eojeols import attach_analyser
-from kobert_kit.tokenizer.exact import cleaned, with_exact_offsets
+from kobert_kit.tokenizer.exact import Spelling, with_exact_offsets
 from kobert_kit.tokenizer.folder import SPECIAL_TOKENS
 from kobert_kit.tokenizer.locked import unlocked
 from kobert_kit.tokenizer.recipe import CONFIG_NAME, KNOWN_NAME, check_analyser, read_recipe
@@ -81,6 +81,9 @@ def native_tokenizer(folder: Path) -> Tokenizer:
     except Exception as error:  # the library raises plain Exception
         raise DataError(f"{path}: not a tokenizer ({error}); build it again") from None
     tokenizer.encode_special_tokens = True
+    # What it did last when it was saved.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     return tokenizer
 
 
@@ -104,9 +107,10 @@ def others_tokenizer(name: str | Path) -> Any:
 
 def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Encoding]:
     """Encode ``texts`` with a ``plain_tokenizer``, without [CLS] and [SEP], with exact offsets."""
-    encodings = tokenizer.encode_batch(cleaned(list(texts)), add_special_tokens=False)
+    spelling = Spelling(tokenizer)
+    encodings = tokenizer.encode_batch(spelling.cleaned(list(texts)), add_special_tokens=False)
     return [
-        with_exact_offsets(encoding, (text,))
+        with_exact_offsets(encoding, (text,), spelling)
         for encoding, text in zip(encodings, texts, strict=True)
     ]
 

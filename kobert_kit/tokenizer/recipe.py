@@ -5,6 +5,7 @@ Kept in ``tokenizer_config.json`` under "kobert_kit", so that it travels with ev
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -23,17 +24,19 @@ MODES = ("vocab", "always")
 @dataclass(frozen=True)
 class Recipe:
     """``mode`` "vocab": the analyser shaped the vocabulary only; "always": it also runs when text
-    is encoded. ``versions`` are those of the analyser and its model."""
+    is encoded. ``versions`` are those of the analyser and its model. ``eojeols`` is the digest of
+    the known eojeols that a folder should have, empty if it does not say."""
 
     mode: str
     kiwi: KiwiSettings = field(default_factory=KiwiSettings)
     versions: Mapping[str, str] = field(default_factory=kiwi_versions)
+    eojeols: str = ""
 
     def as_config(self) -> dict[str, Any]:
         """The value of "kobert_kit" in ``tokenizer_config.json``; known eojeols have a file."""
         config = asdict(self)
-        del config["kiwi"]["known_eojeols"]
-        return config
+        known = config["kiwi"].pop("known_eojeols")
+        return config | {"eojeols": _digest(known)}
 
 
 def recipe_from(config: Mapping[str, Any], place: Path | str, known: str = "") -> Recipe:
@@ -47,7 +50,7 @@ def recipe_from(config: Mapping[str, Any], place: Path | str, known: str = "") -
     try:
         values = config[KEY]
         kiwi = KiwiSettings(**values["kiwi"], known_eojeols=known)
-        recipe = Recipe(values["mode"], kiwi, dict(values["versions"]))
+        recipe = Recipe(values["mode"], kiwi, dict(values["versions"]), values.get("eojeols", ""))
     except (KeyError, TypeError, ValueError):
         raise DataError(
             f"{place}: {CONFIG_NAME} does not say how the tokenizer splits text, so it is not one "
@@ -59,6 +62,10 @@ def recipe_from(config: Mapping[str, Any], place: Path | str, known: str = "") -
             f"{' and '.join(MODES)}; a newer one may know it"
         )
     return recipe
+
+
+def _digest(known: str) -> str:
+    return hashlib.sha256(known.encode()).hexdigest() if known else ""
 
 
 def read_recipe(folder: Path) -> Recipe:
@@ -92,11 +99,16 @@ def read_known(path: Path) -> str:
 
 
 def check_analyser(recipe: Recipe, place: Path | str) -> None:
-    """Check that the installed analyser is the one that the tokenizer was made with.
+    """Check that the analyser is the one that the tokenizer was made with.
 
     Raises:
-        DataError: the version of kiwipiepy or of its model differs.
+        DataError: the version of kiwipiepy or of its model differs, or the eojeols that it knows.
     """
+    if recipe.eojeols and recipe.eojeols != _digest(recipe.kiwi.known_eojeols):
+        raise DataError(
+            f"{place}: {KNOWN_NAME} is missing or was changed, and text would be split "
+            "differently; copy it from where the tokenizer was built, or build it again"
+        )
     for name, installed in kiwi_versions().items():
         made_with = recipe.versions.get(name, "an unknown version")
         if made_with != installed:

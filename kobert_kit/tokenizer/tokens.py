@@ -13,7 +13,7 @@ from kobert_kit.tokenizer.subject import Subject
 @dataclass(frozen=True)
 class Token:
     """A token, the span of the text that it stands for (code points), and the morpheme that it
-    begins in: its surface and Kiwi's tag."""
+    begins in, white space apart: its surface and Kiwi's tag."""
 
     token: str
     id: int
@@ -24,7 +24,7 @@ class Token:
 
 
 def tokens_of(subject: Subject, texts: Sequence[str], splitter: Splitter) -> Iterator[list[Token]]:
-    """The tokens of each text, without [CLS] and [SEP]; every eojeol is analysed alone."""
+    """The tokens of each text, without [CLS] and [SEP]; every eojeol is cut as when it is alone."""
     for text, encoding in zip(texts, subject.encode(texts), strict=True):
         pieces = list(_pieces(splitter, text))
         begins = [piece.start for piece in pieces]
@@ -32,14 +32,16 @@ def tokens_of(subject: Subject, texts: Sequence[str], splitter: Splitter) -> Ite
         for name, number, (start, end) in zip(
             encoding.tokens, encoding.ids, encoding.offsets, strict=True
         ):
-            piece = pieces[bisect_right(begins, start) - 1]
-            morpheme = text[piece.start : piece.end]
-            tokens.append(Token(name, number, start, end, morpheme, piece.tag))
+            morpheme, tag = "", ""
+            if visible := EOJEOL.search(text, start, end):
+                piece = pieces[bisect_right(begins, visible.start()) - 1]
+                morpheme, tag = text[piece.start : piece.end], piece.tag
+            tokens.append(Token(name, number, start, end, morpheme, tag))
         yield tokens
 
 
 def _pieces(splitter: Splitter, text: str) -> Iterator[Piece]:
     for eojeol in EOJEOL.finditer(text):
         before = eojeol.start()
-        for piece in splitter.split(eojeol.group()):
+        for piece in splitter.tagged_eojeol(eojeol.group()):
             yield piece._replace(start=before + piece.start, end=before + piece.end)

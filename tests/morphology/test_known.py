@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import unicodedata
 from dataclasses import replace
 
 import pytest
@@ -38,3 +39,23 @@ def test_a_used_splitter_pickles_to_its_settings_alone() -> None:
     assert used.split_eojeol("건의") == (1,)
     assert pickle.dumps(used) == pickle.dumps(Splitter(settings))
     assert pickle.loads(pickle.dumps(used)).split_eojeol("건의") == (1,)
+
+
+@pytest.mark.parametrize(
+    ("morphemes", "tags"),
+    [
+        ("건 의", ["NNG", "JKG"]),  # alone NNG
+        ("자세한", ["XR+XSA+ETM"]),  # alone cut in two
+        ("규정 하 고", ["NNG", "XSV", "EC"]),  # alone cut elsewhere
+        ("학교 에서", ["NNG", "JKB"]),  # as it is alone
+    ],
+)
+def test_known_pieces_have_tags(morphemes: str, tags: list[str]) -> None:
+    splitter = Splitter(KiwiSettings(known_eojeols=f"{morphemes}\n"))
+    eojeol = morphemes.replace(" ", "")
+    for text in (eojeol, unicodedata.normalize("NFD", eojeol)):
+        pieces = splitter.tagged_eojeol(text)
+        surfaces = [unicodedata.normalize("NFC", text[one.start : one.end]) for one in pieces]
+        assert " ".join(surfaces) == morphemes
+        assert [one.tag for one in pieces] == tags
+        assert [one.starts_eojeol for one in pieces] == [True] + [False] * (len(tags) - 1)

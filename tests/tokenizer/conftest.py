@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import kobert_kit
 from kobert_kit.tokenizer.build import BuildSettings, build_vocab
 
 SIZE = 470  # about as many entries as this text yields
@@ -52,3 +54,21 @@ def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("tokenizer")
     build_vocab([corpus], output, BuildSettings(SIZE, held_out_share=0.1), workers=1)
     return output
+
+
+@pytest.fixture(scope="session")
+def always(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("always")
+    settings = BuildSettings(SIZE, held_out_share=0.1, mode="always")
+    build_vocab([corpus], output, settings, workers=1)
+    return output
+
+
+@pytest.fixture(scope="session", params=["vocab", "always"])
+def either(request: pytest.FixtureRequest, folder: Path, always: Path) -> Any:
+    return kobert_kit.load_tokenizer(always if request.param == "always" else folder)
+
+
+def encoded(tokenizer: Any, text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    return tokenizer.convert_ids_to_tokens(encoding["input_ids"]), encoding["offset_mapping"]

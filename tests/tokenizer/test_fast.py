@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SIZE, sentences
+from conftest import encoded, sentences
 from contract import assert_lossless, noise
 from real_text import cases, corpus_lines
 
@@ -23,30 +23,11 @@ import kobert_kit
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.splitter import Splitter
 from kobert_kit.tokenizer import eojeols
-from kobert_kit.tokenizer.build import BuildSettings, build_vocab
-from kobert_kit.tokenizer.exact import cleaned
+from kobert_kit.tokenizer.exact import Spelling
 from kobert_kit.tokenizer.loading import encode_plain, plain_tokenizer
 from kobert_kit.tokenizer.recipe import read_recipe
 
 TEXT = '지수는 "시장에서" 책을 찾았습니다. 할머니는 바닷가에서 편지를 받았습니다.'
-
-
-@pytest.fixture(scope="session")
-def always(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    output = tmp_path_factory.mktemp("always")
-    settings = BuildSettings(SIZE, held_out_share=0.1, mode="always")
-    build_vocab([corpus], output, settings, workers=1)
-    return output
-
-
-@pytest.fixture(scope="session", params=["vocab", "always"])
-def either(request: pytest.FixtureRequest, folder: Path, always: Path) -> Any:
-    return kobert_kit.load_tokenizer(always if request.param == "always" else folder)
-
-
-def encoded(tokenizer: Any, text: str) -> tuple[list[str], list[tuple[int, int]]]:
-    encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    return tokenizer.convert_ids_to_tokens(encoding["input_ids"]), encoding["offset_mapping"]
 
 
 def test_lossless_on_the_cases(either: Any) -> None:
@@ -72,7 +53,7 @@ def test_no_token_crosses_a_morpheme(always: Path) -> None:
     split = Splitter().split_eojeol
     for line in (*corpus_lines(40), *noise(200)):
         for eojeol in line.split():
-            if cleaned(eojeol) != eojeol:
+            if Spelling(tokenizer.backend_tokenizer).cleaned(eojeol) != eojeol:
                 continue  # the cuts are those of the normalised text
             cuts = set(split(eojeol))
             for start, end in encoded(tokenizer, eojeol)[1]:
@@ -333,6 +314,50 @@ def test_what_is_not_text_is_named(either: Any) -> None:
         either(["책", "책"], ["책"])
     with pytest.raises(ValueError, match=r"stride=6.*4 tokens"):
         either(TEXT, max_length=6, stride=6, truncation=True, return_overflowing_tokens=True)
+
+
+def test_a_stride_too_long_for_what_a_pair_leaves(either: Any) -> None:
+    first = either(TEXT, add_special_tokens=False)["input_ids"]
+    options = {"max_length": len(first) + 3 + 4, "return_overflowing_tokens": True}
+    for stride, strategy in ((4, "only_second"), (9, "only_second"), (len(first), "longest_first")):
+        with pytest.raises(ValueError, match=rf"stride={stride}: must be smaller than the \d+ tok"):
+            either(TEXT, TEXT, stride=stride, truncation=strategy, **options)
+    found = either(TEXT, TEXT, stride=3, truncation="only_second", **options)
+    assert len(found["input_ids"]) == len(first) - 3
+    # Nothing is cut, so no window has to advance.
+    assert either(TEXT, stride=9, max_length=6, truncation=False) == either(TEXT)
+
+
+def test_running_text_is_whole_whatever_was_cut_before_saving(either: Any, tmp_path: Path) -> None:
+    either("책", truncation=True, max_length=6, padding="max_length")
+    either.save_pretrained(tmp_path)
+    found = encode_plain(plain_tokenizer(tmp_path), [TEXT, "책"])
+    assert [one.ids for one in found] == [either.encode(text)[1:-1] for text in (TEXT, "책")]
+
+
+@pytest.mark.parametrize("length", range(98, 103))
+@pytest.mark.parametrize("before", ["", "#", "##", "책"])
+def test_a_run_as_long_as_wordpiece_takes(either: Any, before: str, length: int) -> None:
+    text = before + "책" * length + "을"
+    tokens, offsets = encoded(either, text)
+    assert "[UNK]" not in tokens
+    assert_lossless(text, tokens, offsets)
+
+
+@pytest.mark.parametrize("edit", [None, "책 을\n"])
+def test_a_model_folder_without_its_known_eojeols_is_refused(
+    always: Path, tmp_path: Path, edit: str | None
+) -> None:
+    """No record there says what its files were."""
+    from transformers import AutoTokenizer
+
+    kobert_kit.load_tokenizer(always).save_pretrained(tmp_path)
+    (tmp_path / "eojeols.txt").unlink()
+    if edit:
+        (tmp_path / "eojeols.txt").write_text(edit, encoding="utf-8")
+    for load in (kobert_kit.load_tokenizer, AutoTokenizer.from_pretrained, plain_tokenizer):
+        with pytest.raises(DataError, match=r"eojeols\.txt is missing or was changed"):
+            load(tmp_path)
 
 
 def test_the_recipe_travels_with_the_model(always: Path, tmp_path: Path) -> None:

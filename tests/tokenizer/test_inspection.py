@@ -90,7 +90,7 @@ def test_classes(char: str, kind: str) -> None:
 
 
 def test_gold_spans(tmp_path: Path) -> None:
-    (tmp_path / "ner.tsv").write_text(NER, encoding="utf-8")
+    (tmp_path / "ner.tsv").write_text("\ufeff" + NER, encoding="utf-8")
     assert list(read_entities(tmp_path / "ner.tsv")) == [
         ("지수는 시장에서", [(0, 2), (4, 6)]),
         ("#책", [(1, 2)]),
@@ -146,6 +146,41 @@ def test_the_page_marks_what_a_foreign_tokenizer_does_not_know(tmp_path: Path) -
     assert 'class="token unknown" title="&lt;nil&gt; (0), 3-5' in html
 
 
+def takes_spaces_along(folder: Path) -> Path:
+    """A tokenizer whose tokens have the spaces around words in them, as many on the hub have."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    entries = ["<nil>", "▁", "▁책", "을▁", "▁책을▁", "샀다"]
+    model = models.WordPiece(
+        {entry: number for number, entry in enumerate(entries)},
+        unk_token="<nil>",
+        continuing_subword_prefix="",
+    )
+    backend = Tokenizer(model)
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=False)
+    PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<nil>").save_pretrained(folder)
+    return folder
+
+
+def test_a_token_of_spaces_is_in_no_morpheme(tmp_path: Path) -> None:
+    subject = open_subject(str(takes_spaces_along(tmp_path)))
+    spaces, words = tokens_of(subject, ["  ", "샀다 책을 샀다"], Splitter())
+    assert [(one.token, one.morpheme, one.tag) for one in spaces] == [("▁", "", "")] * 2
+    assert [one.token for one in words] == ["샀다", "▁책을▁", "샀다"]
+    assert [one.morpheme for one in words] == ["샀", "책", "샀"]
+
+
+def test_spaces_in_a_token_hurt_no_gold_span(tmp_path: Path) -> None:
+    subject = open_subject(str(takes_spaces_along(tmp_path)))
+    inspection = begin(subject)
+    spans = [[(3, 5), (3, 4), (4, 5)]]  # 책을, 책, 을
+    add_texts(inspection, subject, ["샀다 책을 샀다"], BoundaryMarker(), spans)
+    assert (inspection.spans_hurt_at_start, inspection.spans_hurt_at_end) == (1, 1)
+    add_texts(inspection, subject, ["뷁  뷁"], BoundaryMarker())  # one <nil> of four characters
+    assert inspection.unknown == {"syllable": 2}
+
+
 def test_tokenize_styles(folder: Path, tmp_path: Path) -> None:
     arguments = ["tokenize", "--tokenizer", str(folder), "지수는 찾았습니다"]
     assert invoke(*arguments, "--format", "line") == "지수 ##는 찾 ##았 ##습니다\n"
@@ -162,9 +197,9 @@ def test_tokenize_styles(folder: Path, tmp_path: Path) -> None:
     table = invoke(*arguments)
     assert "| ##습니다 |" in table and "EF" in table
     lines = tmp_path / "lines.txt"
-    lines.write_text("\n".join(sentences()[:3]) + "\n\n", encoding="utf-8")
+    lines.write_text("\ufeff" + "\n".join(sentences()[:3]) + "\n\n", encoding="utf-8")
     found = invoke("tokenize", "--tokenizer", str(folder), "--file", str(lines), "--format", "line")
-    assert found.count("\n") == 4 and found.endswith(".\n\n")
+    assert found.count("\n") == 4 and found.endswith(".\n\n") and "[UNK]" not in found
 
 
 def test_tokenize_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
