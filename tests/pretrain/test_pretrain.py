@@ -409,7 +409,8 @@ def test_two_processes_train_as_one_does(
     run = torchrun([*command(corpus, tokenizer, tmp_path / "model"), *more])
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("sequences of") == 1, "only rank 0 speaks"
+    told = ("sequences of", "24 steps", "held out: loss", "model: ")
+    assert [done.stdout.count(words) for words in told] == [1] * 4, "only rank 0 speaks"
     ours, whole = weights(tmp_path / "model"), weights(model)
     for name in whole:
         assert torch.allclose(ours[name], whole[name], atol=1e-4), name

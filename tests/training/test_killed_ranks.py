@@ -129,8 +129,12 @@ def newest(folder):
 
 
 SHARDED = sys.argv[2] == "sharded"
-root, rng = Path(sys.argv[1]), random.Random(int(sys.argv[3]))
+root = Path(sys.argv[1])
 go = root / "go"
+"""
+
+KILLS = """
+rng = random.Random(int(sys.argv[3]))
 assert join(start(root / "whole", 2, 60)) == [0, 0]
 for cut, choices in (("same", [2]), ("other", [1, 2])):
     last = 0
@@ -155,6 +159,25 @@ for cut, choices in (("same", [2]), ("other", [1, 2])):
     assert join(start(root / cut, choices[0], 60)) == [0] * choices[0]
 """
 
+LOST = """
+import kobert_kit.training.loop as loop
+
+def lost(*arguments):
+    if os.environ["RANK"] == "1":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return call(*arguments)
+
+call = getattr(loop, sys.argv[3])
+setattr(loop, sys.argv[3], lost)
+print(*join(start(root / "lost", 2)))
+"""
+
+
+def drive(program: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "driver.py").write_text(DRIVER + program)
+    command = [sys.executable, str(folder / "driver.py"), str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
 
 def curve(folder: Path) -> list[dict[str, float]]:
     """metrics.jsonl without what depends on the clock."""
@@ -169,9 +192,7 @@ def test_killed_and_stopped_runs_of_two_processes_end_as_one_that_was_not(
     placed: str, tmp_path: Path
 ) -> None:
     """Bit for bit with the same number of processes, but for rounding with another."""
-    (tmp_path / "driver.py").write_text(DRIVER)
-    command = [sys.executable, str(tmp_path / "driver.py"), str(tmp_path), placed, "0", "5"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = drive(KILLS, tmp_path, placed, "0", "5")
     assert done.returncode == 0, done.stderr
     whole, same, other = (
         torch.load(tmp_path / name / "final.pt") for name in ("whole", "same", "other")
@@ -179,3 +200,12 @@ def test_killed_and_stopped_runs_of_two_processes_end_as_one_that_was_not(
     assert all(torch.equal(same[name], whole[name]) for name in whole)
     assert curve(tmp_path / "same") == curve(tmp_path / "whole")
     assert all(torch.allclose(other[name], whole[name], atol=1e-5) for name in whole)
+
+
+@pytest.mark.parametrize("where", ["require_same_step", "{placed}", "Prefetch"])
+@pytest.mark.parametrize("placed", ["Replicated", "Sharded"])
+def test_a_rank_that_is_lost_is_told_wherever_it_was(placed: str, where: str, tmp_path: Path):
+    """Before the first step, too."""
+    done = drive(LOST, tmp_path, placed.lower(), where.format(placed=placed))
+    assert done.stdout.split() == ["1", "-9"], done.stderr
+    assert "rank 0: test: another process of the run has died" in done.stderr
