@@ -296,6 +296,30 @@ def test_a_damaged_shard_is_named(
         open_prepared(output, tokenizer)
 
 
+@pytest.mark.parametrize("wrong", ["another corpus", "one less"])
+def test_a_finished_folder_with_other_shards_is_refused(
+    wrong: str, corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    output, other, text = tmp_path / "prepared", tmp_path / "other", tmp_path / "other.txt"
+    shutil.copytree(prepared, output)
+    last = sorted(output.glob("shard-*"))[-1]
+    if wrong == "one less":
+        shutil.rmtree(last)
+    else:
+        text.write_text(corpus.read_text(encoding="utf-8").replace("주민", "시민"))
+        run(text, tokenizer, other)
+        shutil.rmtree(output / "shard-00001")
+        shutil.copytree(other / "shard-00001", output / "shard-00001")
+    message = (
+        "shard-00001: made from another" if wrong == "another corpus" else "prepared: .* where"
+    )
+    with pytest.raises(DataError, match=message):
+        open_prepared(output, tokenizer)
+    with pytest.raises(DataError, match=message):
+        export_arrow(output, tmp_path / "arrow")
+    assert not (tmp_path / "arrow").exists()
+
+
 def test_the_arrow_data_set_holds_the_same(prepared: Path, tmp_path: Path) -> None:
     from datasets import load_from_disk
 
