@@ -78,9 +78,9 @@ def test_a_run_that_diverges_is_never_finished(rate, corpus, vocab, tmp_path):
 @pytest.mark.parametrize("unit", ["\0", "보", "먹었습니다", "a1", "👍🏽", "ㅋ"])
 def test_a_long_run_without_spaces_takes_seconds_and_loses_nothing(unit):
     text = unit * (20_000 // len(unit))
-    started = time.monotonic()
+    started = time.process_time()
     pieces = Splitter().split(text)
-    assert time.monotonic() - started < 60, "quadratic time would be minutes"
+    assert time.process_time() - started < 60, "quadratic time would be minutes"
     assert "".join(text[p.start : p.end] for p in pieces) == text
     assert pieces[0].starts_eojeol and not any(p.starts_eojeol for p in pieces[1:])
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import importlib
 import logging
+import os
 import re
 import signal
 import sys
@@ -85,7 +86,9 @@ def main(arguments: list[str] | None = None) -> Any:
     except KobertKitError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):  # for which click says Abort, too
+            raise error.__cause__ from None
         click.echo("\nstopped; the same command continues or starts again", err=True)
         sys.exit(128 + signal.SIGINT)
     except Terminated:
@@ -118,7 +121,11 @@ def _told(error: Exception) -> str:
 def _termination_raised() -> Iterator[None]:
     """End by an exception on SIGTERM, so that it is said what to do and workers end, too."""
 
-    def handle(_number: int, _frame: object) -> None:
+    process = os.getpid()
+
+    def handle(number: int, _frame: object) -> None:
+        if os.getpid() != process:  # a worker that is only beginning has its parent's handler
+            os._exit(128 + number)
         raise Terminated
 
     try:

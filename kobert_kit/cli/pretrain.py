@@ -184,6 +184,7 @@ def pretrain(
     from kobert_kit.console import counted
     from kobert_kit.pretrain.run import pretrain as run
     from kobert_kit.pretrain.settings import Machine, PretrainSettings
+    from kobert_kit.training.ranks import join_ranks
 
     record = run(
         corpus,
@@ -193,6 +194,8 @@ def pretrain(
         Machine(threads, workers, data_workers, save_minutes, sharded),
         click.echo,
     )
+    if not join_ranks().is_main_process:  # one of them speaks for all
+        return
     results = record.results
     click.echo(
         f"{counted(results['steps'], 'step')}, {counted(results['tokens'], 'token')} in "

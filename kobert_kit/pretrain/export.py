@@ -11,7 +11,8 @@ from typing import Any
 from kobert_kit.corpus.disk import full_disk_told
 from kobert_kit.errors import UsageError
 from kobert_kit.pretrain.prepare import STAGE as PREPARE
-from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE, open_shards
+from kobert_kit.pretrain.prepare import finished_shards
+from kobert_kit.pretrain.prepared import EOJEOL, MORPHEME, SENTENCE
 from kobert_kit.records import (
     Record,
     check_place,
@@ -56,7 +57,7 @@ def export_arrow(prepared: Path, target: Path) -> bool:
 
     Raises:
         UsageError: what `check_target` finds, or ``target`` was made from other prepared text.
-        DataError: a shard is damaged, or the disk is full.
+        DataError: a shard is damaged, missing or another corpus's, or the disk is full.
     """
     check_target(prepared, target)
     made = read_record(prepared, PREPARE)
@@ -107,7 +108,8 @@ def _write(prepared: Path, work: Path) -> int:
 
 
 def _rows(prepared: str) -> Iterator[dict[str, Any]]:
-    for shard in open_shards(Path(prepared)):
+    folder = Path(prepared)
+    for shard in finished_shards(folder, read_record(folder, PREPARE)):
         for begin, end in zip(shard.offsets[:-1], shard.offsets[1:], strict=True):
             marks = shard.marks[begin:end]
             starts = {name: (marks & bit) > 0 for name, bit in MARKS.items()}

@@ -13,7 +13,7 @@ from kobert_kit.corpus.files import find_files, fingerprint
 from kobert_kit.errors import DataError
 from kobert_kit.morphology.kiwi import KIWI_PACKAGES
 from kobert_kit.pretrain.encode import EncodeSettings, encode_corpus
-from kobert_kit.pretrain.prepared import Shard, open_shards
+from kobert_kit.pretrain.prepared import Shard, check_source, open_shards, shard_path
 from kobert_kit.records import (
     Record,
     check_plan,
@@ -126,10 +126,23 @@ def open_prepared(folder: Path, tokenizer: Path) -> Prepared:
             f"{folder}: prepared with another tokenizer than {tokenizer}; name that one, or give "
             "the corpus itself"
         )
+    shards = finished_shards(folder, record)
+    return Prepared(shards, record.inputs, bool(record.settings.get("morphemes")))
+
+
+def finished_shards(folder: Path, record: Record) -> list[Shard]:
+    """The shards of a finished ``folder``, which are those that its ``record`` tells of.
+
+    Raises:
+        DataError: one is missing, damaged, or made from something else.
+    """
     shards = open_shards(folder)
     if len(shards) != record.results.get("shards"):
         raise DataError(
             f"{folder}: {counted(len(shards), 'shard')} where {record.results.get('shards')} "
-            "were made; prepare the corpus again"
+            "were made; prepare the corpus again, in a new folder"
         )
-    return Prepared(shards, record.inputs, bool(record.settings.get("morphemes")))
+    source = fingerprint_values(record.settings | record.inputs)
+    for number in range(len(shards)):
+        check_source(shard_path(folder, number), source)
+    return shards

@@ -49,6 +49,7 @@ log = logging.getLogger(__name__)
 PREPARED = "prepared"
 
 
+@lost_ranks_explained("pretrain")
 def pretrain(
     paths: Sequence[Path],
     tokenizer: Path | None,
@@ -85,7 +86,6 @@ def pretrain(
     if not ranks.is_main_process:
         say = _silent
     with (
-        lost_ranks_explained("pretrain", ranks.num_processes),
         ranks.main_process_first(),  # it prepares, the others find it done
         cleared_if_refused(output),
     ):
@@ -115,8 +115,7 @@ def pretrain(
     if ranks.is_main_process:
         start.complete(model.bert_mlm, settings)
         _save(model, start.folder, output, plan)
-    with lost_ranks_explained("pretrain", ranks.num_processes):
-        ranks.wait_for_everyone()
+    ranks.wait_for_everyone()
     return plan
 
 

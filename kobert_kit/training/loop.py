@@ -74,7 +74,8 @@ def train(
     """
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
-    return _Run(model, objective, settings, folder, label, watch).run()
+    with lost_ranks_explained(label):
+        return _Run(model, objective, settings, folder, label, watch).run()
 
 
 class _Run:
@@ -132,7 +133,6 @@ class _Run:
             self.metrics = (
                 stack.enter_context(MetricsLog(self.folder, self.result.steps)) if main else None
             )
-            stack.enter_context(lost_ranks_explained(self.label, self.accelerator.num_processes))
             if self.settings.compile:
                 stack.enter_context(compilation_explained())
                 self._compile()

@@ -18,7 +18,10 @@ from kobert_kit.errors import TrainingError, UsageError
 PATIENCE = timedelta(hours=12)
 
 # How the back ends of torch.distributed say that a peer is gone; gloo raises a plain RuntimeError.
-_PEER_LOST = ("connection closed by peer", "connection reset by peer", "nccl", "broken pipe")
+_PEER_LOST = (
+    *("connection closed by peer", "connection reset by peer", "nccl", "broken pipe"),
+    "connection was likely closed",  # of the store, while the processes find each other
+)
 
 
 def join_ranks() -> PartialState:
@@ -27,7 +30,7 @@ def join_ranks() -> PartialState:
     Without a GPU accelerate takes each process for a run of its own, unless it is told that the
     CPU is meant.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if _started() == 1:
         return PartialState()
     return PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
 
@@ -63,8 +66,13 @@ def require_same_step(accelerator: Accelerator, step: int, checkpoints: Path) ->
         )
 
 
+def _started() -> int:
+    """How many processes torchrun has started for the run."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 @contextlib.contextmanager
-def lost_ranks_explained(label: str, ranks: int) -> Iterator[None]:
+def lost_ranks_explained(label: str) -> Iterator[None]:
     """Say it in one sentence when another process of the run has died.
 
     Raises:
@@ -73,7 +81,7 @@ def lost_ranks_explained(label: str, ranks: int) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if ranks == 1 or not any(words in str(error).lower() for words in _PEER_LOST):
+        if _started() == 1 or not any(words in str(error).lower() for words in _PEER_LOST):
             raise
         raise TrainingError(
             f"{label}: another process of the run has died; the same command, also with another "

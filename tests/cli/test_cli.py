@@ -81,7 +81,11 @@ def test_an_empty_corpus_is_a_data_error(tmp_path: Path):
 
 
 def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
-    """A limit on the size of files fails a write as a full disk does."""
+    """A limit on the size of files fails a write as a full disk does.
+
+    Byte code is not written: Python takes half of a file for the whole of it from then on.
+    """
+    without = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     corpus = tmp_path / "text.txt"
     corpus.write_text("고양이가 햇볕 아래에서 낮잠을 잔다.\n\n" * 300)
 
@@ -92,7 +96,7 @@ def test_a_full_disk_is_one_line_and_no_folder_that_looks_whole(tmp_path: Path):
     build = ("build-vocab", str(corpus), "--vocab-size", "500", "--workers", "1")
     encode = ("prepare", str(corpus), "--tokenizer", str(vocab), "--workers", "1")
     for arguments, output in ((build, vocab), (encode, tmp_path / "prepared")):
-        done = run(*arguments, "--output", str(output), preexec_fn=limit_file_size)
+        done = run(*arguments, "--output", str(output), env=without, preexec_fn=limit_file_size)
         assert done.returncode == 1 and "the disk is full" in done.stderr, done.stderr
         assert "Traceback" not in done.stderr
         assert not (output / "kobert_kit.json").exists()
@@ -162,7 +166,7 @@ def test_a_scheduler_ends_text_work_at_once_with_a_word_on_what_to_do(
         time.sleep(0.05)
     time.sleep(1)
     (os.killpg if to_group else os.kill)(process.pid, signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 128 + signal.SIGTERM, errors
     assert "the same command continues or starts again" in errors
     assert "Traceback" not in errors and "died" not in errors
@@ -171,6 +175,31 @@ def test_a_scheduler_ends_text_work_at_once_with_a_word_on_what_to_do(
         while time.monotonic() < deadline:
             os.killpg(process.pid, 0)
             time.sleep(0.1)
+
+
+def test_a_worker_that_is_only_beginning_is_ended_without_a_word():
+    program = (
+        "import os, signal\nfrom kobert_kit.cli import _termination_raised\n"
+        "with _termination_raised():\n"
+        "    if not (child := os.fork()):\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == [str(128 + signal.SIGTERM)] and not done.stderr
+
+
+def test_an_end_of_file_that_nobody_expected_is_not_taken_for_a_stop(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """As Python raises it for byte code that a full disk has cut."""
+
+    def cut(*_: object, **__: object) -> None:
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr("kobert_kit.cli.bench.bench.callback", cut)
+    with pytest.raises(EOFError, match="marshal"):
+        main(["bench"])
 
 
 def children_of(number: int) -> list[str]:

@@ -37,7 +37,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("unit", [" ", "\n", "!", '"', ". ", '."', "가"])
 def test_a_megabyte_of_anything_takes_no_time(unit: str) -> None:
     text = "가" + unit * (1_000_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     starts = sentence_starts(text)
-    assert time.perf_counter() - started < 20  # a quadratic search takes hours
+    assert time.process_time() - started < 20  # a quadratic search takes hours
     assert starts == sorted(set(starts)) and starts[0] == 0

@@ -107,10 +107,10 @@ def test_an_eojeol_alone() -> None:
 
 def test_long_input_is_bounded() -> None:
     splitter = Splitter()
-    started = time.monotonic()
+    started = time.process_time()
     for text in ("보통" * 20_000, "a" * 40_000, "와" * 40_000):
         assert_lossless(text, splitter)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_it_pickles() -> None:

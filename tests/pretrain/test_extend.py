@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -244,12 +245,10 @@ def test_a_killed_extension_is_not_gone_on_from_and_the_same_call_makes_it_whole
     (tmp_path / "run.py").write_text(program)
     command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(source), str(output)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while not (output / there).exists():
-        assert process.poll() is None and time.monotonic() < deadline
+    while process.poll() is None and not (output / there).exists():
         time.sleep(0.001)
     process.kill()
-    process.wait()
+    assert process.wait() in (0, -signal.SIGKILL)
     if not (output / "kobert_kit.json").exists():
         with pytest.raises(DataError, match=r"(unfinished; run the same|no config\.json)"):
             load_initial(str(output))

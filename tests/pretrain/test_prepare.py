@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -127,33 +125,68 @@ def test_workers_and_parts_change_nothing(
     assert open_prepared(parts, tokenizer).tokens == open_prepared(prepared, tokenizer).tokens
 
 
+def killed_at(place: str, program: str, work: Path, *arguments: Path) -> None:
+    """Run ``program``, which is killed where it is about to call ``place`` (module:name:times).
+
+    It does that itself, so that how busy the machine is does not decide what has been written.
+    """
+    (work / "run.py").write_text(KILLED + program)
+    command = [sys.executable, str(work / "run.py"), place, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+KILLED = """
+import importlib, os, signal, sys
+from pathlib import Path
+
+def killed_at(module, name, times):
+    holder = importlib.import_module(module)
+    call, left = getattr(holder, name), int(times)
+    def counted(*arguments, **more):
+        nonlocal left
+        left -= 1
+        if not left:
+            os.killpg(0, signal.SIGKILL)
+        return call(*arguments, **more)
+    setattr(holder, name, counted)
+
+if __name__ == "__main__":
+    killed_at(*sys.argv[1].split(":"))
+"""
+
+PREPARE = """
+    import kobert_kit.pretrain.encode as e
+    from kobert_kit.pretrain.prepare import prepare
+    e.CHUNK_CHARACTERS, e.SHARD_CHUNKS = 2000, 3
+    corpus, tokenizer, output = map(Path, sys.argv[2:])
+    prepare([corpus], output, e.EncodeSettings(tokenizer, workers=1), print)
+"""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "kobert_kit.pretrain.encode:write_shard:1",
+        "kobert_kit.pretrain.encode:write_shard:3",
+        "numpy:save:6",  # in the second shard
+        "kobert_kit.pretrain.prepared:write_json:2",
+        "os:replace:5",
+        "kobert_kit.pretrain.prepare:finish_output:1",
+        "kobert_kit.records:write_record:1",
+    ],
+)
 def test_a_killed_run_goes_on_where_it_was(
-    corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+    place: str, corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "prepared"
-    program = (
-        "import sys, kobert_kit.pretrain.encode as e; from pathlib import Path\n"
-        "from kobert_kit.pretrain.prepare import prepare\n"
-        "if __name__ == '__main__':\n"
-        "    e.CHUNK_CHARACTERS, e.SHARD_CHUNKS = 2000, 3\n"
-        "    corpus, tokenizer, output = map(Path, sys.argv[1:])\n"
-        "    prepare([corpus], output, e.EncodeSettings(tokenizer, workers=1), print)\n"
-    )
-    (tmp_path / "run.py").write_text(program)
-    command = [sys.executable, str(tmp_path / "run.py"), str(corpus), str(tokenizer), str(output)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while len(list(output.glob("shard-*"))) < 2 and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    (output / ".shard-00003.tmp").mkdir(exist_ok=True)  # as a kill inside a write leaves it
-    (output / ".shard-00003.tmp" / "ids.npy").write_bytes(b"half")
+    killed_at(place, PREPARE, tmp_path, corpus, tokenizer, output)
+    assert not (output / "kobert_kit.json").exists()
+    before = {path: path.stat().st_mtime_ns for path in output.glob("shard-*/*")}
     run(corpus, tokenizer, output)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
     assert contents(output) == contents(prepared)
-    assert not list(output.glob(".shard*"))
+    assert {path.name for path in output.iterdir()} == {path.name for path in prepared.iterdir()}
 
 
 def test_pretraining_is_the_same_from_the_folder_and_from_the_text(
@@ -263,6 +296,30 @@ def test_a_damaged_shard_is_named(
         open_prepared(output, tokenizer)
 
 
+@pytest.mark.parametrize("wrong", ["another corpus", "one less"])
+def test_a_finished_folder_with_other_shards_is_refused(
+    wrong: str, corpus: Path, tokenizer: Path, prepared: Path, tmp_path: Path
+) -> None:
+    output, other, text = tmp_path / "prepared", tmp_path / "other", tmp_path / "other.txt"
+    shutil.copytree(prepared, output)
+    last = sorted(output.glob("shard-*"))[-1]
+    if wrong == "one less":
+        shutil.rmtree(last)
+    else:
+        text.write_text(corpus.read_text(encoding="utf-8").replace("주민", "시민"))
+        run(text, tokenizer, other)
+        shutil.rmtree(output / "shard-00001")
+        shutil.copytree(other / "shard-00001", output / "shard-00001")
+    message = (
+        "shard-00001: made from another" if wrong == "another corpus" else "prepared: .* where"
+    )
+    with pytest.raises(DataError, match=message):
+        open_prepared(output, tokenizer)
+    with pytest.raises(DataError, match=message):
+        export_arrow(output, tmp_path / "arrow")
+    assert not (tmp_path / "arrow").exists()
+
+
 def test_the_arrow_data_set_holds_the_same(prepared: Path, tmp_path: Path) -> None:
     from datasets import load_from_disk
 
@@ -320,47 +377,53 @@ def test_where_no_export_can_go_is_said_before_the_work(
     assert (mine / "thesis.txt").read_text() == "소중한 글"
 
 
-EXPORT = (
-    "import resource, signal, sys; from pathlib import Path\n"
-    "from kobert_kit.pretrain.export import export_arrow\n"
-    "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    "limit = int(sys.argv[3])\n"
-    "if limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n"
-    "print('begun', flush=True)\n"
-    "try: export_arrow(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-    "except Exception as error: print(type(error).__name__, error)\n"
+EXPORT = """
+    from kobert_kit.pretrain.export import export_arrow
+    export_arrow(*map(Path, sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "kobert_kit.pretrain.export:_write:1",
+        "kobert_kit.pretrain.export:sync_path:1",
+        "kobert_kit.pretrain.export:write_record:1",
+        "kobert_kit.records:sync_path:2",
+    ],
 )
-
-
-def exporting(prepared: Path, target: Path, limit: int = 0) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", EXPORT, str(prepared), str(target), str(limit)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
 def test_a_killed_export_leaves_nothing_that_is_read_or_stays(
-    prepared: Path, tmp_path: Path
+    place: str, prepared: Path, tmp_path: Path
 ) -> None:
     from datasets import load_from_disk
 
-    target = tmp_path / "arrow"
-    process = exporting(prepared, target)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / ".arrow.tmp").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.002)
-    process.kill()
-    process.communicate()
+    target = tmp_path / "out" / "arrow"
+    killed_at(place, EXPORT, tmp_path, prepared, target)
     assert not target.exists()
     assert export_arrow(prepared, target) and len(load_from_disk(str(target))) == 400
-    assert [path.name for path in tmp_path.iterdir()] == ["arrow"]
+    assert [path.name for path in target.parent.iterdir()] == ["arrow"]
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from kobert_kit.pretrain.export import export_arrow
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # half a one would be read by all that comes after
+limit = int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try: export_arrow(Path(sys.argv[1]), Path(sys.argv[2]))
+except Exception as error: print(type(error).__name__, error)
+"""
 
 
 @pytest.mark.parametrize("limit", [4_096, 60_000])
 def test_a_full_disk_ends_an_export_with_one_line(
     limit: int, prepared: Path, tmp_path: Path
 ) -> None:
-    said, _ = exporting(prepared, tmp_path / "arrow", limit).communicate(timeout=120)
-    assert said.startswith("begun\nDataError") and "make room and run the same command" in said
+    command = [sys.executable, "-c", LIMITED, str(prepared), str(tmp_path / "arrow"), str(limit)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+    assert said.startswith("DataError") and "make room and run the same command" in said
     assert not list(tmp_path.iterdir())
 
 

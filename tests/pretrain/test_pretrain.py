@@ -146,29 +146,35 @@ def curve(folder: Path) -> list[dict[str, float]]:
 @pytest.mark.slow
 def test_twenty_kills_change_nothing(corpus: Path, tokenizer: Path, tmp_path: Path):
     """At any moment, many inside the writing of a checkpoint, in both phases of length, and with
-    another number of data workers each time."""
+    another number of data workers each time. A run that ends before it is killed is looked at, and
+    the next one begun."""
     rng = random.Random(0)
     options = [*("--steps", "500", "--long-length", "48", "--long-share", "0.4"), "--save-minutes"]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     subprocess.run([*command(corpus, tokenizer, whole), *options, "60"], check=True)
     kills, last = 0, ""
     while kills < 20:
+        if (cut / "kobert_kit.json").exists():
+            assert_same(cut, whole)
+            cut, last = cut.with_name(f"{cut.name}-on"), ""
         workers = ["--data-workers", str(rng.choice([0, 1, 3]))]
         run = [*command(corpus, tokenizer, cut), *options, "0", *workers]
-        process = subprocess.Popen(run, stderr=subprocess.DEVNULL, start_new_session=True)
-        deadline = time.monotonic() + 120
+        process = subprocess.Popen(run, stderr=subprocess.DEVNULL)
         while process.poll() is None and newest_checkpoint(cut) <= last:
-            assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(rng.uniform(0, 0.12))
-        assert process.poll() is None, "the run is too short for twenty kills"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        kills, last = kills + 1, newest_checkpoint(cut)
+        process.kill()
+        kills += process.wait() == -signal.SIGKILL
+        assert process.returncode in (0, -signal.SIGKILL)
+        last = newest_checkpoint(cut)
     subprocess.run([*command(corpus, tokenizer, cut), *options, "60"], check=True)
-    ours, theirs = weights(cut), weights(whole)
+    assert_same(cut, whole)
+
+
+def assert_same(one: Path, other: Path) -> None:
+    ours, theirs = weights(one), weights(other)
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
-    assert curve(cut) == curve(whole)
+    assert curve(one) == curve(other)
 
 
 def newest_checkpoint(folder: Path) -> str:
@@ -365,8 +371,10 @@ def test_a_lost_rank_or_a_signal_ends_the_job_and_one_process_can_finish_it(
     _, errors = process.communicate(timeout=120)
     assert process.returncode != 0
     assert "Traceback" not in errors.partition("torch/distributed")[0]
-    expected = "has died" if sig == signal.SIGKILL else "The same command continues"
-    assert expected in errors
+    # torchrun ends a rank that is left, which may come before it has said why it ends by itself.
+    lost = ("has died", "continues or starts again")
+    expected = lost if sig == signal.SIGKILL else ("The same command continues",)
+    assert any(words in errors for words in expected), errors
     for output in (whole, cut):  # the rest alone, with the same global batch
         subprocess.run([*command(corpus, tokenizer, output), *steps], check=True)
     # Sums in another order: the curves agree at first, and drift apart after that.
@@ -401,7 +409,8 @@ def test_two_processes_train_as_one_does(
     run = torchrun([*command(corpus, tokenizer, tmp_path / "model"), *more])
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("sequences of") == 1, "only rank 0 speaks"
+    told = ("sequences of", "24 steps", "held out: loss", "model: ")
+    assert [done.stdout.count(words) for words in told] == [1] * 4, "only rank 0 speaks"
     ours, whole = weights(tmp_path / "model"), weights(model)
     for name in whole:
         assert torch.allclose(ours[name], whole[name], atol=1e-4), name

@@ -384,9 +384,9 @@ def test_snapping_what_an_untrained_model_writes_takes_little_time(tmp_path):
     written = [
         "".join(random.choice(list("가나다라마바사아산강들물호텔모"), 5)) for _ in range(3000)
     ]
-    begun = time.monotonic()
+    begun = time.process_time()
     snapped = [found.snap("식당-이름", each) for each in written]
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     for each, word in list(zip(written, snapped, strict=True))[::50]:
         assert word == each or word in names
 

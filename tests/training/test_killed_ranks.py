@@ -11,9 +11,10 @@ import pytest
 import torch
 
 # The processes are forked from one that has loaded everything, so that twenty of them are cheap.
-# What torchrun does besides, ending the others when one has died, is done here as well.
+# What torchrun does besides, ending the others when one has died, is done here as well. A run that
+# is to be killed waits at a step of its own, so that no busy machine lets it end before that.
 DRIVER = """
-import os, random, signal, socket, sys, time
+import contextlib, math, os, random, signal, socket, sys, time
 from pathlib import Path
 
 import torch
@@ -48,7 +49,12 @@ class Batch:
 
 
 class Objective:
+    def __init__(self, until, go):
+        self.until, self.go = until, go
+
     def batch(self, step, part, parts, spent):
+        while step >= self.until and not self.go.exists():
+            time.sleep(0.002)
         x = torch.randn(12, 8, generator=torch.Generator().manual_seed(step))
         return Batch(x[part::parts])
 
@@ -59,14 +65,21 @@ class Objective:
         return {"norm": sum(p.norm().item() for p in model.parameters())}
 
 
-def start(folder, ranks, save_minutes=0.0):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return [fork(folder, rank, ranks, port, save_minutes) for rank in range(ranks)]
+def free_port():
+    # Below those that the system hands out, any of which another process may get meanwhile.
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
 
 
-def fork(folder, rank, ranks, port, save_minutes):
+def start(folder, ranks, save_minutes=0.0, until=math.inf):
+    go.unlink(missing_ok=True)
+    port = free_port()
+    return [fork(folder, rank, ranks, port, save_minutes, until) for rank in range(ranks)]
+
+
+def fork(folder, rank, ranks, port, save_minutes, until):
     if process := os.fork():
         return process
     code = 99
@@ -81,7 +94,7 @@ def fork(folder, rank, ranks, port, save_minutes):
         settings = TrainSettings(
             1e-2, steps=STEPS, log_every=5, save_minutes=save_minutes, sharded=sharded
         )
-        train(model, Objective(), settings, folder, label="test")
+        train(model, Objective(until, go), settings, folder, label="test")
         if rank == 0:
             torch.save(model.state_dict(), folder / "final.pt")
         code = 0
@@ -111,32 +124,59 @@ def join(processes):
 
 
 def newest(folder):
-    return max((path.name for path in (folder / "checkpoints").glob("step-*")), default="")
+    there = (int(path.name.split("-")[1]) for path in (folder / "checkpoints").glob("step-*"))
+    return max(there, default=0)
 
 
 SHARDED = sys.argv[2] == "sharded"
-root, rng = Path(sys.argv[1]), random.Random(int(sys.argv[3]))
+root = Path(sys.argv[1])
+go = root / "go"
+"""
+
+KILLS = """
+rng = random.Random(int(sys.argv[3]))
 assert join(start(root / "whole", 2, 60)) == [0, 0]
 for cut, choices in (("same", [2]), ("other", [1, 2])):
-    last = ""
+    last = 0
     for kill in range(int(sys.argv[4])):
-        processes = start(root / cut, rng.choice(choices))
+        processes = start(root / cut, rng.choice(choices), until=last + rng.randint(1, 9))
+        deadline = time.monotonic() + 300
         while newest(root / cut) <= last:
+            assert time.monotonic() < deadline, "no step was saved"
             time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.1))
         how = rng.choice(["first", "last", "all", "stop"])
         ended = {"first": processes[:1], "last": processes[-1:]}.get(how, processes)
         for process in ended:
             os.kill(process, signal.SIGTERM if how == "stop" else signal.SIGKILL)
+        go.touch()
         codes = join(processes)
         last = newest(root / cut)
         print(cut, len(processes), how, codes, last, file=sys.stderr, flush=True)
         assert 99 not in codes, "an error that is not told"
         if how == "stop":
             assert codes == [143] * len(processes), codes
-    assert last < f"step-{STEPS:09d}", "the run is too short for so many kills"
     assert join(start(root / cut, choices[0], 60)) == [0] * choices[0]
 """
+
+LOST = """
+import kobert_kit.training.loop as loop
+
+def lost(*arguments):
+    if os.environ["RANK"] == "1":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return call(*arguments)
+
+call = getattr(loop, sys.argv[3])
+setattr(loop, sys.argv[3], lost)
+print(*join(start(root / "lost", 2)))
+"""
+
+
+def drive(program: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "driver.py").write_text(DRIVER + program)
+    command = [sys.executable, str(folder / "driver.py"), str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
@@ -152,9 +192,7 @@ def test_killed_and_stopped_runs_of_two_processes_end_as_one_that_was_not(
     placed: str, tmp_path: Path
 ) -> None:
     """Bit for bit with the same number of processes, but for rounding with another."""
-    (tmp_path / "driver.py").write_text(DRIVER)
-    command = [sys.executable, str(tmp_path / "driver.py"), str(tmp_path), placed, "0", "5"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = drive(KILLS, tmp_path, placed, "0", "5")
     assert done.returncode == 0, done.stderr
     whole, same, other = (
         torch.load(tmp_path / name / "final.pt") for name in ("whole", "same", "other")
@@ -162,3 +200,12 @@ def test_killed_and_stopped_runs_of_two_processes_end_as_one_that_was_not(
     assert all(torch.equal(same[name], whole[name]) for name in whole)
     assert curve(tmp_path / "same") == curve(tmp_path / "whole")
     assert all(torch.allclose(other[name], whole[name], atol=1e-5) for name in whole)
+
+
+@pytest.mark.parametrize("where", ["require_same_step", "{placed}", "Prefetch"])
+@pytest.mark.parametrize("placed", ["Replicated", "Sharded"])
+def test_a_rank_that_is_lost_is_told_wherever_it_was(placed: str, where: str, tmp_path: Path):
+    """Before the first step, too."""
+    done = drive(LOST, tmp_path, placed.lower(), where.format(placed=placed))
+    assert done.stdout.split() == ["1", "-9"], done.stderr
+    assert "rank 0: test: another process of the run has died" in done.stderr

@@ -127,8 +127,9 @@ def test_no_rank_leaves_while_another_saves(placed: str, tmp_path: Path) -> None
     assert done.returncode != 0
     checkpoint = load_checkpoint(folder / "checkpoints")
     assert checkpoint is not None and 3 <= checkpoint.step < 100, done.stderr
-    saved, *gone = (float((folder / name).read_text()) for name in ("saved", "gone-0", "gone-1"))
-    assert saved <= min(gone)
+    # The second may be ended by torchrun, as soon as the first is gone.
+    gone = [float(path.read_text()) for path in folder.glob("gone-*")]
+    assert float((folder / "saved").read_text()) <= min(gone)
 
 
 def test_processes_that_would_go_on_from_different_steps_do_not(tmp_path: Path) -> None:
