@@ -1,45 +1,34 @@
-"""The quickstart, whole: what pretraining gives on the sample, by the margins the README states."""
+"""The quickstart with few steps and one task: its whole path.
+
+What pretraining gives is checked where it is run in full, in `.ci/run`.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-# Points by which the pretrained model beats (from scratch, majority class) at least.
-MARGINS = {"nli": (3, 7), "ynat": (30, 60)}
-
-
-@pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("quickstart") / "quickstart"
-    command = [sys.executable, "-m", "kobert_kit", "quickstart", "--output", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "| pretrained | from scratch | majority class |" in done.stdout
-    return folder
+from kobert_kit.cli import main
+from kobert_kit.records import read_record
 
 
-def score(run: Path) -> float:
-    summary = json.loads((run / "metrics.json").read_text())
-    value: float = summary["metrics"][summary["headline"]]["mean"]
-    return value
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["nli", "ynat"])
-def test_pretraining_beats_from_scratch_and_the_majority_class(task: str, output: Path):
-    from kobert_kit.corpus.sample import sample_folder
-    from kobert_kit.finetune.baseline import majority
-    from kobert_kit.tasks.catalogue import get_task
-
-    over_scratch, over_majority = MARGINS[task]
-    pretrained = score(output / "klue" / task)
-    assert pretrained >= score(output / "klue" / f"{task}-scratch") + over_scratch
-    headline = get_task(task).headline
-    constant = majority(get_task(task), sample_folder() / "klue_benchmark")[headline]
-    assert pretrained >= constant + over_majority
-    assert json.loads((output / "model" / "kobert_kit.json").read_text())["results"]
+def test_the_path_from_the_sample_to_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("kobert_kit.cli.quickstart.VOCAB_SIZE", 2_500)
+    monkeypatch.setattr("kobert_kit.cli.quickstart.STEPS", 12)
+    monkeypatch.setattr("kobert_kit.cli.quickstart.EPOCHS", {"ynat": 1})
+    words = ["quickstart", "--output", str(tmp_path), "--threads", str(torch.get_num_threads())]
+    main(words)
+    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert "| pretrained | from scratch | majority class |" in table[0]
+    assert [row.split()[1] for row in table[2:]] == ["ynat"]
+    assert read_record(tmp_path / "model", "pretrain").results["steps"] == 12
+    runs = [tmp_path / "klue" / name for name in ("ynat", "ynat-scratch")]
+    scores = [(run / "metrics.json").read_bytes() for run in runs]
+    main(words)  # all is there, and stays
+    again = capsys.readouterr().out.splitlines()
+    assert [line for line in again if line.startswith("|")] == table
+    assert [(run / "metrics.json").read_bytes() for run in runs] == scores

@@ -143,7 +143,6 @@ def curve(folder: Path) -> list[dict[str, float]]:
     ]
 
 
-@pytest.mark.slow
 def test_twenty_kills_change_nothing(corpus: Path, tokenizer: Path, tmp_path: Path):
     """At any moment, many inside the writing of a checkpoint, in both phases of length, and with
     another number of data workers each time. A run that ends before it is killed is looked at, and
