@@ -70,7 +70,8 @@ class ExactTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         marker = boundary_marker(self._recipe().kiwi) if return_morpheme_ids else None
         spelling = Spelling(self._tokenizer)
         texts = spelling.cleaned(text), spelling.cleaned(text_pair)
-        token = _call.set(_Call(iter(samples), spelling, marker))
+        as_it_is = marker is None and texts == (text, text_pair)  # so are the library's offsets
+        token = _call.set(None if as_it_is else _Call(iter(samples), spelling, marker))
         try:
             with self._ready_for(texts), _panic_told(stride):
                 return super()._encode_plus(*texts, stride=stride, **options)
