@@ -27,7 +27,7 @@ def quickstart(output: Path, threads: int | None) -> None:
 
     Builds a vocabulary, pretrains the `tiny` BERT, and fine-tunes it on natural language
     inference and topic classification, once with the pretrained weights and once from scratch.
-    Takes under five minutes on two CPU cores, needs no network, and ends with a table of what
+    Takes three to ten minutes on two CPU cores, needs no network, and ends with a table of what
     pretraining gave. The sample is an invented world: the scores show that the path works, and
     are not KLUE scores.
 
